@@ -1,0 +1,34 @@
+# One interface target, reprise_flags, carries every flag of our own code.
+add_library(reprise_flags INTERFACE)
+target_include_directories(reprise_flags INTERFACE "${CMAKE_SOURCE_DIR}/src")
+target_compile_options(reprise_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-designated-field-initializers>)
+
+if(REPRISE_SANITIZE)
+  add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=${REPRISE_SANITIZE})
+  if(REPRISE_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+  if(REPRISE_FUZZERS)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
+elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  # -O2 with line tables only: backtraces stay readable and the build stays quick.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only")
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only")
+  add_compile_options(-D_FORTIFY_SOURCE=2 -fstack-protector-strong -D_GLIBCXX_ASSERTIONS)
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_link_options(-fuse-ld=lld-19 $<$<NOT:$<BOOL:${REPRISE_SANITIZE}>>:-pie>)
+
+find_program(REPRISE_CCACHE ccache)
+if(REPRISE_CCACHE)
+  # Precompiled headers and ccache agree only with these two (ccache's manual, "Precompiled headers").
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${REPRISE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()

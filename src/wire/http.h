@@ -1,0 +1,123 @@
+// HTTP/1.1 as values: bytes in, requests out; responses in, bytes out. No I/O (src/http does that).
+//
+// RequestParser is incremental and strict (llhttp without any leniency): a bare LF, a repeated or conflicting
+// Content-Length, Transfer-Encoding next to Content-Length, obsolete line folding, a control character in a
+// header, a missing or repeated Host: all are refused, and after a refusal the connection must be closed.
+//
+//     RequestParser parser(limits);
+//     auto used = parser.feed(bytes);        // may stop early: at the end of a request
+//     if (parser.is_complete()) { Request request = parser.take(); ... }
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace reprise::wire {
+
+enum class Method : std::uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions, kOther };
+std::string_view word(Method method);
+
+struct Header {
+  std::string name;  // lower case
+  std::string value;
+};
+
+class Headers {
+ public:
+  // The first value of that name (given in lower case), without surrounding white space.
+  std::optional<std::string_view> get(std::string_view lower_name) const;
+  std::size_t count(std::string_view lower_name) const;
+  void add(std::string name, std::string value);
+  const std::vector<Header>& all() const { return headers_; }
+  void clear() { headers_.clear(); }
+
+ private:
+  std::vector<Header> headers_;
+};
+
+struct Request {
+  Method method = Method::kGet;
+  std::string method_name;  // as sent, for kOther
+  std::string target;       // as sent: path and query
+  int minor_version = 1;    // HTTP/1.0 or HTTP/1.1
+  Headers headers;
+  std::string body;         // whole, chunks joined
+  bool keep_alive = true;   // what the request asks for
+};
+
+struct ParserLimits {
+  std::size_t max_target_bytes = 8 * 1024;
+  std::size_t max_header_bytes = 32 * 1024;  // request line and all headers together
+  std::size_t max_headers = 100;
+  std::size_t max_body_bytes = 8 * 1024 * 1024 + 64 * 1024;
+};
+
+class RequestParser {
+ public:
+  explicit RequestParser(ParserLimits limits = {});
+  ~RequestParser();
+  RequestParser(RequestParser&&) noexcept;
+  RequestParser& operator=(RequestParser&&) noexcept;
+
+  // Takes bytes; returns how many were used. It stops after a whole request (bytes of the next one are left) and
+  // when the header is complete and wants_continue() (so the caller can send 100 Continue, then feed on).
+  // Errors: kMalformedHttp, kTargetTooLong, kHeaderTooLarge, kBodyTooLarge, kUnsupportedVersion,
+  // kExpectationFailed. kBodyTooLarge is raised from Content-Length alone, before the body is read.
+  Result<std::size_t> feed(std::string_view bytes);
+  bool is_complete() const;
+  // Whether any byte of a request has arrived (an idle connection may be closed silently, another may not).
+  bool has_started() const;
+  bool is_header_complete() const;
+  // The header is complete, a body follows, and the client sent Expect: 100-continue. True once per request.
+  bool wants_continue();
+  // The complete request; the parser is ready for the next one.
+  Request take();
+  // What is known of a request that is not complete, e.g. to choose a limit; valid once the header is complete.
+  const Request& partial() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct Response {
+  int status = 200;
+  Headers headers;
+  std::string body;
+};
+
+std::string_view reason_phrase(int status);
+// The head of a response, including the empty line. Content-Length is added from `body_bytes` if given.
+// Header values are checked: one with CR, LF or NUL is our bug (REPRISE_ASSERT).
+void append_response_head(std::string& out, int status, const Headers& headers,
+                          std::optional<std::size_t> body_bytes, bool keep_alive);
+
+// Incremental parser of responses, for clients (the command line, webhooks). Bodies by Content-Length, chunked or
+// until the end of the connection.
+class ResponseParser {
+ public:
+  ResponseParser(bool is_head_request = false, std::size_t max_body_bytes = 64 * 1024 * 1024);
+  ~ResponseParser();
+  ResponseParser(ResponseParser&&) noexcept;
+  // Takes all bytes. Body bytes are appended to body(), from which a streaming caller may erase what it has read.
+  Result<> feed(std::string_view bytes);
+  Result<> finish();  // the connection ended
+  bool is_header_complete() const;
+  bool is_complete() const;
+  int status() const;
+  const Headers& headers() const;
+  std::string& body();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace reprise::wire
