@@ -1,5 +1,6 @@
-// REPRISE_ASSERT(condition, values...): for what only our own bug can break. On in release: it prints the
-// condition and the values and ends the process, because restarting is a tested path and running on is not.
+// REPRISE_ASSERT(condition, values...): for what only our own bug can break. On in release: it
+// prints the condition and the values and ends the process, because restarting is a tested path and
+// running on is not.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,9 +24,9 @@ std::string describe(const Values&... values) {
 
 }  // namespace reprise
 
-#define REPRISE_ASSERT(condition, ...)                                        \
-  do {                                                                        \
-    if (!(condition)) [[unlikely]]                                            \
-      ::reprise::assertion_failed(#condition, __FILE__, __LINE__,             \
-                                  ::reprise::detail::describe(__VA_ARGS__));  \
+#define REPRISE_ASSERT(condition, ...)                                       \
+  do {                                                                       \
+    if (!(condition)) [[unlikely]]                                           \
+      ::reprise::assertion_failed(#condition, __FILE__, __LINE__,            \
+                                  ::reprise::detail::describe(__VA_ARGS__)); \
   } while (false)

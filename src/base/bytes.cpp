@@ -17,14 +17,16 @@ void put_be32(std::string& out, std::uint32_t value) {
 std::uint64_t get_be64(std::string_view eight_bytes) {
   REPRISE_ASSERT(eight_bytes.size() >= 8, eight_bytes.size());
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value = (value << 8) | static_cast<unsigned char>(eight_bytes[i]);
+  for (std::size_t i = 0; i < 8; ++i)
+    value = (value << 8) | static_cast<unsigned char>(eight_bytes[i]);
   return value;
 }
 
 std::uint32_t get_be32(std::string_view four_bytes) {
   REPRISE_ASSERT(four_bytes.size() >= 4, four_bytes.size());
   std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = (value << 8) | static_cast<unsigned char>(four_bytes[i]);
+  for (std::size_t i = 0; i < 4; ++i)
+    value = (value << 8) | static_cast<unsigned char>(four_bytes[i]);
   return value;
 }
 

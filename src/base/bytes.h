@@ -1,6 +1,7 @@
 // Fixed-width integers, varints and length-prefixed text in byte strings.
 //
-// Keys use big-endian so that byte order is numeric order; values use varints (LEB128) to stay small.
+// Keys use big-endian so that byte order is numeric order; values use varints (LEB128) to stay
+// small.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ void put_varint(std::string& out, std::uint64_t value);
 // A varint length, then the bytes.
 void put_text(std::string& out, std::string_view text);
 
-// Reads what the functions above wrote, from bytes that may be damaged: every read says whether it fitted,
-// and after one that did not, all later ones fail too.
+// Reads what the functions above wrote, from bytes that may be damaged: every read says whether it
+// fitted, and after one that did not, all later ones fail too.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

@@ -1,4 +1,5 @@
-// Errors are values: what a client, a peer, a disk or a network can cause is a Result, never an exception.
+// Errors are values: what a client, a peer, a disk or a network can cause is a Result, never an
+// exception.
 //
 //     Result<Seq> parse_seq(std::string_view text);
 //     REPRISE_TRY(Seq seq, parse_seq(text));            // returns the error from a plain function
@@ -42,10 +43,10 @@ struct FieldError {
 
 struct Error {
   Code code = Code::kInternal;
-  std::string detail;                // what was wrong, with what value, and what would be right
-  std::vector<FieldError> fields;    // 422: each field that is wrong
-  std::string members;               // further problem members as JSON text: `"head":9,"expected":7`
-  int retry_after_seconds = 0;       // 429 and 503: when to come back; 0 leaves it to the table
+  std::string detail;              // what was wrong, with what value, and what would be right
+  std::vector<FieldError> fields;  // 422: each field that is wrong
+  std::string members;             // further problem members as JSON text: `"head":9,"expected":7`
+  int retry_after_seconds = 0;     // 429 and 503: when to come back; 0 leaves it to the table
 
   Error() = default;
   Error(Code error_code, std::string error_detail = {})

@@ -47,9 +47,9 @@ void SeededRandom::fill(unsigned char* bytes, std::size_t count) {
 }
 
 Uuid make_uuid_v7(TimePoint at, Random& random) {
-  // rand_a (12 bits) counts ids within a millisecond on this thread (RFC 9562 section 6.2, method 1). The
-  // counter starts anew each millisecond from random low bits with its top bit clear, which leaves room for
-  // at least 2,048 more; past that the next millisecond is borrowed.
+  // rand_a (12 bits) counts ids within a millisecond on this thread (RFC 9562 section 6.2, method
+  // 1). The counter starts anew each millisecond from random low bits with its top bit clear, which
+  // leaves room for at least 2,048 more; past that the next millisecond is borrowed.
   thread_local std::int64_t last_ms = -1;
   thread_local std::uint32_t counter = 0;
   Uuid uuid;

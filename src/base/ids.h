@@ -13,7 +13,8 @@
 
 namespace reprise {
 
-// Randomness, passed in so that a simulation can seed it. Threads: fill() may be called from any thread.
+// Randomness, passed in so that a simulation can seed it. Threads: fill() may be called from any
+// thread.
 class Random {
  public:
   virtual ~Random() = default;
@@ -39,8 +40,8 @@ class SeededRandom final : public Random {
 
 using Uuid = std::array<unsigned char, 16>;
 
-// UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits; byte order is creation order. Ids made on one
-// thread within the same millisecond still ascend, so that "newest first" is stable.
+// UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits; byte order is creation order. Ids
+// made on one thread within the same millisecond still ascend, so that "newest first" is stable.
 Uuid make_uuid_v7(TimePoint at, Random& random);
 std::string format_uuid(const Uuid& uuid);
 // Accepts the 36-character form in either case.
@@ -51,7 +52,9 @@ template <typename Tag>
 struct UuidId {
   Uuid bytes{};
   friend auto operator<=>(const UuidId&, const UuidId&) = default;
-  std::string_view view() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+  std::string_view view() const {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
   std::string to_string() const { return format_uuid(bytes); }
   static UuidId make(TimePoint at, Random& random) { return {make_uuid_v7(at, random)}; }
   static std::optional<UuidId> parse(std::string_view text) {

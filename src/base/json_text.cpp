@@ -5,8 +5,8 @@
 namespace reprise {
 namespace {
 
-// The length of the UTF-8 sequence at `at`, or 0 where the bytes are not one (RFC 3629: no overlong forms, no
-// surrogates, nothing above U+10FFFF).
+// The length of the UTF-8 sequence at `at`, or 0 where the bytes are not one (RFC 3629: no overlong
+// forms, no surrogates, nothing above U+10FFFF).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto is_tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
@@ -34,7 +34,9 @@ void append_json_string(std::string& out, std::string_view text) {
   static constexpr char kDigits[] = "0123456789abcdef";
   out.push_back('"');
   std::size_t plain_from = 0;
-  const auto flush = [&](std::size_t until) { out.append(text.substr(plain_from, until - plain_from)); };
+  const auto flush = [&](std::size_t until) {
+    out.append(text.substr(plain_from, until - plain_from));
+  };
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= 0x20 && c != '"' && c != '\\' && c < 0x80) {

@@ -7,8 +7,8 @@
 
 namespace reprise {
 
-// A JSON string with its quotes. Text that is not UTF-8 has its bad bytes replaced by U+FFFD: what we write is
-// always valid JSON.
+// A JSON string with its quotes. Text that is not UTF-8 has its bad bytes replaced by U+FFFD: what
+// we write is always valid JSON.
 void append_json_string(std::string& out, std::string_view text);
 std::string json_string(std::string_view text);
 

@@ -16,7 +16,8 @@ std::atomic<Format> configured_format{Format::kText};
 
 spdlog::logger& logger() {
   static const auto instance = [] {
-    auto made = std::make_shared<spdlog::logger>("reprise", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("reprise",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%v");
     made->set_level(spdlog::level::trace);
     made->flush_on(spdlog::level::trace);
@@ -36,8 +37,8 @@ std::string_view level_name(Level level) {
   return "off";
 }
 
-// A text value stands bare when it is one plain word and is quoted as JSON otherwise, so that a line can be
-// split again and a newline in a value cannot forge a second line.
+// A text value stands bare when it is one plain word and is quoted as JSON otherwise, so that a
+// line can be split again and a newline in a value cannot forge a second line.
 void append_text_value(std::string& line, std::string_view value) {
   const bool is_plain = !value.empty() && value.find_first_of(" \"=\\") == std::string_view::npos &&
                         std::none_of(value.begin(), value.end(), [](char c) {
@@ -62,7 +63,8 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
   std::string line;
   const std::string at = format_time(SystemClock{}.now());
   if (configured_format.load(std::memory_order_relaxed) == Format::kJson) {
-    line = "{\"at\":\"" + at + "\",\"level\":\"" + std::string(level_name(level)) + "\",\"message\":";
+    line =
+        "{\"at\":\"" + at + "\",\"level\":\"" + std::string(level_name(level)) + "\",\"message\":";
     append_json_string(line, message);
     for (const Field& field : fields) {
       line += ',';

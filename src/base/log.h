@@ -2,8 +2,8 @@
 //
 //     log::info("session created", {{"session", id.to_string()}, {"app", app}});
 //
-// Values must not hold secrets: what a client sent is never logged, only names, ids, counts and codes.
-// Threads: every function may be called from any thread after configure().
+// Values must not hold secrets: what a client sent is never logged, only names, ids, counts and
+// codes. Threads: every function may be called from any thread after configure().
 #pragma once
 
 #include <initializer_list>
@@ -24,10 +24,12 @@ struct Field {
       : name(field_name), value(std::move(field_value)) {}
   Field(std::string_view field_name, std::string_view field_value)
       : name(field_name), value(field_value) {}
-  Field(std::string_view field_name, const char* field_value) : name(field_name), value(field_value) {}
+  Field(std::string_view field_name, const char* field_value)
+      : name(field_name), value(field_value) {}
   template <typename Number>
     requires std::is_arithmetic_v<Number>
-  Field(std::string_view field_name, Number number) : name(field_name), value(std::to_string(number)) {}
+  Field(std::string_view field_name, Number number)
+      : name(field_name), value(std::to_string(number)) {}
 };
 
 void configure(Level level, Format format);

@@ -51,7 +51,7 @@ void append_time(std::string& out, TimePoint at) {
     --days;
   }
   // Events of one batch share the day: the date is the expensive part and is remembered.
-  thread_local std::int64_t cached_days = -1;
+  thread_local std::int64_t cached_days = 0;
   thread_local char cached_date[11] = "1970-01-01";
   if (days != cached_days) {
     const Civil civil = civil_from_days(days);

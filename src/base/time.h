@@ -1,7 +1,7 @@
 // Time, passed in: nothing below src/server reads a clock by itself.
 //
-// TimePoint is wall-clock time in milliseconds, as events and records store it. Durations for waiting use
-// std::chrono::steady_clock through the loop (rt/loop.h).
+// TimePoint is wall-clock time in milliseconds, as events and records store it. Durations for
+// waiting use std::chrono::steady_clock through the loop (rt/loop.h).
 #pragma once
 
 #include <chrono>

@@ -1,0 +1,240 @@
+#include "rt/socket.h"
+
+#include <fmt/format.h>
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "rt/asio_native.h"
+#include "rt/tcp_socket.h"
+
+namespace reprise::rt {
+
+using boost::asio::ip::tcp;
+
+Error io_error(const boost::system::error_code& error) {
+  if (error == boost::asio::error::operation_aborted)
+    return Error{Code::kClosed, "the connection was closed"};
+  return Error{Code::kIo, error.message()};
+}
+
+TcpSocket::TcpSocket(tcp::socket socket) : socket_(std::move(socket)) {
+  boost::system::error_code ignored;
+  socket_.native_non_blocking(true, ignored);
+  socket_.set_option(tcp::no_delay(true), ignored);
+}
+
+void TcpSocket::start_read(std::span<char> buffer, OnRead done) {
+  socket_.async_read_some(
+      boost::asio::buffer(buffer.data(), buffer.size()),
+      [done = std::move(done)](const boost::system::error_code& error, std::size_t count) mutable {
+        if (error == boost::asio::error::eof) return done(std::size_t{0});
+        if (error) return done(fail(io_error(error)));
+        done(count);
+      });
+}
+
+void TcpSocket::start_wait(tcp::socket::wait_type kind, OnReady done) {
+  socket_.async_wait(kind,
+                     [done = std::move(done)](const boost::system::error_code& error) mutable {
+                       if (error) return done(fail(io_error(error)));
+                       done({});
+                     });
+}
+
+void TcpSocket::start_wait_writable(OnReady done) {
+  start_wait(tcp::socket::wait_write, std::move(done));
+}
+
+Result<std::size_t> TcpSocket::try_write(std::span<const iovec> parts) {
+  msghdr message{};
+  // sendmsg only reads the vector; its type just does not say so.
+  message.msg_iov = const_cast<iovec*>(parts.data());
+  message.msg_iovlen = parts.size();
+  for (;;) {
+    const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return std::size_t{0};
+    return fail(Code::kIo, std::strerror(errno));  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+  }
+}
+
+void TcpSocket::shutdown_write() {
+  boost::system::error_code ignored;
+  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+void TcpSocket::close() {
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+}
+
+bool TcpSocket::is_open() const { return socket_.is_open(); }
+
+std::string TcpSocket::peer_address() const {
+  boost::system::error_code error;
+  const auto peer = socket_.remote_endpoint(error);
+  return error ? std::string{} : peer.address().to_string();
+}
+
+std::size_t TcpSocket::unsent_bytes() const {
+  int bytes = 0;
+  if (::ioctl(const_cast<tcp::socket&>(socket_).native_handle(), SIOCOUTQ, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
+Task<Result<>> Socket::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+    REPRISE_CO_TRY(const std::size_t sent, try_write({&part, 1}));
+    bytes.remove_prefix(sent);
+    if (sent == 0) REPRISE_CO_CHECK(co_await wait_writable());
+  }
+  co_return Result<>{};
+}
+
+Result<Endpoint> parse_endpoint(std::string_view text) {
+  const auto bad = [&] {
+    return fail(Code::kBadParameter,
+                fmt::format("'{}' is not HOST:PORT, such as 127.0.0.1:7450", text));
+  };
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return bad();
+  std::string_view host = text.substr(0, colon);
+  if (host.front() == '[') {
+    if (host.size() < 3 || host.back() != ']') return bad();
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return bad();  // an IPv6 address needs its brackets
+  }
+  const std::string_view digits = text.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return bad();
+  return Endpoint{std::string(host), port};
+}
+
+bool is_loopback(std::string_view host) {
+  if (host == "localhost") return true;
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(host, error);
+  return !error && address.is_loopback();
+}
+
+namespace {
+
+class TcpListener final : public Listener {
+ public:
+  TcpListener(RealLoop& loop, tcp::acceptor acceptor)
+      : loop_(loop), acceptor_(std::move(acceptor)), pause_(loop.timers()) {}
+
+  Endpoint local() const override {
+    boost::system::error_code error;
+    const auto endpoint = acceptor_.local_endpoint(error);
+    return {endpoint.address().to_string(), endpoint.port()};
+  }
+
+  void start(std::vector<RealLoop*> homes, OnSocket on_socket) override {
+    homes_ = std::move(homes);
+    on_socket_ = std::make_shared<OnSocket>(std::move(on_socket));
+    accept();
+  }
+
+  void stop() override {
+    pause_.cancel();
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+  }
+
+ private:
+  void accept() {
+    RealLoop& home = *homes_[next_home_];
+    next_home_ = (next_home_ + 1) % homes_.size();
+    acceptor_.async_accept(
+        home.native().context,
+        [this, &home](const boost::system::error_code& error, tcp::socket socket) {
+          if (error == boost::asio::error::operation_aborted || !acceptor_.is_open()) return;
+          if (error) {
+            // Out of file descriptors, most likely: connections wait in the backlog until some are
+            // closed.
+            pause_.arm(loop_.now() + std::chrono::milliseconds(50), [this] { accept(); });
+            return;
+          }
+          home.post([&home, on_socket = on_socket_,
+                     accepted = std::make_unique<TcpSocket>(std::move(socket))]() mutable {
+            (*on_socket)(home, std::move(accepted));
+          });
+          accept();
+        });
+  }
+
+  RealLoop& loop_;
+  tcp::acceptor acceptor_;
+  Timer pause_;
+  std::vector<RealLoop*> homes_;
+  std::size_t next_home_ = 0;
+  std::shared_ptr<OnSocket> on_socket_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::bind(RealLoop& loop, const Endpoint& endpoint) {
+  boost::system::error_code error;
+  const std::string host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
+  const auto address = boost::asio::ip::make_address(host, error);
+  if (error)
+    return fail(Code::kBadParameter,
+                fmt::format("'{}' is not an IP address to listen on", endpoint.host));
+  const tcp::endpoint where(address, endpoint.port);
+  tcp::acceptor acceptor(loop.native().context);
+  const auto refuse = [&] {
+    return fail(Code::kIo, fmt::format("cannot listen on {}:{}: {}", endpoint.host, endpoint.port,
+                                       error.message()));
+  };
+  acceptor.open(where.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(where, error);
+  if (!error) acceptor.listen(4096, error);
+  if (error) return refuse();
+  return std::make_unique<TcpListener>(loop, std::move(acceptor));
+}
+
+Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint) {
+  boost::system::error_code error;
+  tcp::resolver resolver(loop.native().context);
+  const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port), error);
+  if (error)
+    co_return fail(Code::kIo,
+                   fmt::format("cannot resolve '{}': {}", endpoint.host, error.message()));
+  struct Connect {
+    tcp::socket socket;
+    const tcp::resolver::results_type& found;
+    boost::system::error_code error{};
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> handle) {
+      boost::asio::async_connect(
+          socket, found,
+          [this, handle](const boost::system::error_code& result, const tcp::endpoint&) {
+            error = result;
+            handle.resume();
+          });
+    }
+    void await_resume() const {}
+  };
+  Connect connecting{tcp::socket(loop.native().context), found};
+  co_await connecting;
+  if (connecting.error)
+    co_return fail(Code::kIo, fmt::format("cannot connect to {}:{}: {}", endpoint.host,
+                                          endpoint.port, connecting.error.message()));
+  co_return std::make_unique<TcpSocket>(std::move(connecting.socket));
+}
+
+}  // namespace reprise::rt
