@@ -71,7 +71,9 @@ bool ByteReader::varint(std::uint64_t& value) {
     if (!byte(next)) return false;
     if (shift == 63 && next > 1) return ok_ = false;  // would not fit 64 bits
     value |= static_cast<std::uint64_t>(next & 0x7f) << shift;
-    if ((next & 0x80) == 0) return true;
+    if ((next & 0x80) != 0) continue;
+    // put_varint never ends on a zero byte: a longer spelling of the same number is damage.
+    return next != 0 || shift == 0 || (ok_ = false);
   }
   return ok_ = false;
 }
