@@ -52,6 +52,11 @@ install_node() {
   [ "${major:-0}" -ge 18 ] || install_missing nodejs
 }
 
+# Sanitizers name functions, and match suppressions by them, only with a symbolizer; any version will do.
+install_symbolizer() {
+  command -v llvm-symbolizer llvm-symbolizer-19 >/dev/null || install_missing llvm-19
+}
+
 # configure PRESET [cmake arguments...]: makes build/PRESET once. Ninja itself configures again when a CMake file
 # has changed. A cache made at another path (a copied or moved tree) is thrown away.
 configure() {

@@ -176,12 +176,12 @@ function gtest(preset, seconds) {
 
 function sanitizerOptions() {
   const suppressions = path.resolve('tests/tsan-suppressions.txt');
-  const tsan = ['halt_on_error=1', 'allow_addr2line=1', 'second_deadlock_stack=1'];
+  const tsan = ['halt_on_error=1', 'second_deadlock_stack=1'];
   if (existsSync(suppressions)) tsan.push(`suppressions=${suppressions}`);
   const symbolizer = ['/usr/bin/llvm-symbolizer-19', '/usr/lib/llvm-19/bin/llvm-symbolizer'].find(existsSync);
   return {
     ...(symbolizer ? { ASAN_SYMBOLIZER_PATH: symbolizer, TSAN_SYMBOLIZER_PATH: symbolizer } : {}),
-    ASAN_OPTIONS: 'allow_addr2line=1:detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1',
+    ASAN_OPTIONS: 'detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1',
     UBSAN_OPTIONS: 'print_stacktrace=1',
     TSAN_OPTIONS: tsan.join(':'),
   };
@@ -198,9 +198,9 @@ function countGtest(run, results) {
     }
     if (run.code !== 0 && counted.failed === 0) counted.failed = 1;  // a leak or a race found at exit
   } else {
-    // It crashed or hung: what had passed until then counts, and the crash is one failure.
+    // It crashed or hung: what had passed or failed until then counts, and the crash is one failure more.
     counted.passed = run.output.match(/^\[ {7}OK \]/gm)?.length ?? 0;
-    counted.failed = 1;
+    counted.failed = 1 + (run.output.match(/^\[ {2}FAILED {2}\] .* ms\)$/gm)?.length ?? 0);
     counted.output += `\n${run.verdict} in ${run.output.match(/^\[ RUN {6}\] (.*)$/gm)?.at(-1) ?? 'the program'}`;
   }
   return counted;
