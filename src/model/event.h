@@ -4,13 +4,13 @@
 //
 //     byte      1                    the version
 //     varint    at                   milliseconds since 1970
-//     varint    message_count        running counter after this entry (messages since the last reset)
-//     text      type                 varint length, then the bytes
-//     text      by                   who appended it; empty if nobody said
-//     text      extra                for later versions; readers of version 1 ignore it
-//     bytes     data                 the payload: minified JSON, to the end
+//     varint    message_count        running counter after this entry (messages since the last
+//     reset) text      type                 varint length, then the bytes text      by who appended
+//     it; empty if nobody said text      extra                for later versions; readers of
+//     version 1 ignore it bytes     data                 the payload: minified JSON, to the end
 //
-// The counters stand in each entry so that a plain append writes one key and a list reads one entry.
+// The counters stand in each entry so that a plain append writes one key and a list reads one
+// entry.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,8 @@ std::string encode_entry(const Event& event, const EntryCounters& counters);
 // Fails with kCorrupt for bytes that encode_entry cannot have written.
 Result<EntryView> decode_entry(std::string_view bytes);
 
-// The event as clients see it: {"seq":7,"type":"log","at":"…","data":…,"by":"…"}; `by` only if there is one.
+// The event as clients see it: {"seq":7,"type":"log","at":"…","data":…,"by":"…"}; `by` only if
+// there is one.
 void append_event_json(std::string& out, Seq seq, const EntryView& entry);
 
 }  // namespace reprise::model

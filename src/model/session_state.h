@@ -1,7 +1,8 @@
 // What a session is: the fold of its events.
 //
-// evolve() is the only way state changes; decide() (model/decide.h) the only way events come about. Both are
-// pure: the same history gives the same state, whether folded at once, in parts, or from a stored snapshot.
+// evolve() is the only way state changes; decide() (model/decide.h) the only way events come about.
+// Both are pure: the same history gives the same state, whether folded at once, in parts, or from a
+// stored snapshot.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ struct SessionKey {
   std::string to_string() const { return app + ':' + name; }
 };
 inline constexpr std::string_view kDefaultApp = "default";
-// Splits at the first colon; without one, the app is `default`. Empty app or name, control characters, invalid
-// UTF-8 or more than kMaxAppBytes / kMaxNameBytes: kBadKey.
+// Splits at the first colon; without one, the app is `default`. Empty app or name, control
+// characters, invalid UTF-8 or more than kMaxAppBytes / kMaxNameBytes: kBadKey.
 Result<SessionKey> parse_session_key(std::string_view text);
 Result<> check_app(std::string_view app);
 Result<> check_name(std::string_view name);
@@ -53,11 +54,11 @@ struct SessionState {
   std::optional<std::uint64_t> max_lifetime_seconds;  // absolute
   OnWorkerLost on_worker_lost = OnWorkerLost::kPause;
   std::uint64_t message_count = 0;
-  std::string last_error;        // empty: none
-  std::string metadata = "{}";   // minified JSON object
-  std::string steps;             // minified JSON array, or empty: none
-  Seq head;                      // the last event folded
-  Seq visible_after;             // readers see what follows; moved by reset
+  std::string last_error;       // empty: none
+  std::string metadata = "{}";  // minified JSON object
+  std::string steps;            // minified JSON array, or empty: none
+  Seq head;                     // the last event folded
+  Seq visible_after;            // readers see what follows; moved by reset
 
   bool has_key() const { return !name.empty(); }
   SessionKey key() const { return {app, name}; }
@@ -67,13 +68,14 @@ struct SessionState {
   friend bool operator==(const SessionState&, const SessionState&) = default;
 };
 
-// Folds one event in. Fails with kCorrupt where the event cannot follow the state (a gap, or server events whose
-// data does not decode): only damaged storage can cause that.
+// Folds one event in. Fails with kCorrupt where the event cannot follow the state (a gap, or server
+// events whose data does not decode): only damaged storage can cause that.
 Result<> evolve(SessionState& state, Seq seq, const EntryView& event);
 // The same for an event just decided, before it is stored; it cannot fail.
 void evolve(SessionState& state, const Event& event);
 
-// The stored snapshot: a version byte, then all members. decode_state fails with kCorrupt on anything else.
+// The stored snapshot: a version byte, then all members. decode_state fails with kCorrupt on
+// anything else.
 std::string encode_state(const SessionState& state);
 Result<SessionState> decode_state(std::string_view bytes);
 

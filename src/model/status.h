@@ -17,8 +17,8 @@ enum class Status : std::uint8_t {
   kCancelled,
   kCleanup,
 };
-inline constexpr std::array kStatuses = {Status::kInitializing, Status::kActive,    Status::kPaused,
-                                         Status::kCompleted,    Status::kFailed,    Status::kCancelled,
+inline constexpr std::array kStatuses = {Status::kInitializing, Status::kActive, Status::kPaused,
+                                         Status::kCompleted,    Status::kFailed, Status::kCancelled,
                                          Status::kCleanup};
 
 // Why a session is paused; a set, because several reasons may hold at once.
@@ -45,7 +45,15 @@ class PauseReasons {
   std::uint8_t bits_ = 0;
 };
 
-enum class Vocabulary : std::uint8_t { kStandard, kBrowser, kAgent, kRegistry, kGraph, kConnection, kExecution };
+enum class Vocabulary : std::uint8_t {
+  kStandard,
+  kBrowser,
+  kAgent,
+  kRegistry,
+  kGraph,
+  kConnection,
+  kExecution
+};
 
 // COMPLETED, FAILED, CANCELLED and CLEANUP: the session takes no more work.
 bool is_terminal(Status status);
@@ -60,8 +68,9 @@ std::optional<PauseReason> parse_pause_reason(std::string_view text);
 // "browser", "agent", ... ; "standard" is the enum's own words.
 std::optional<Vocabulary> parse_vocabulary(std::string_view name);
 
-// What a word means on a write, in any vocabulary: the enum's own word first; else ACTIVE where ACTIVE's row
-// has it; else the first row that has it; except DISCONNECTED, which is FAILED. Matching is exact: case counts.
+// What a word means on a write, in any vocabulary: the enum's own word first; else ACTIVE where
+// ACTIVE's row has it; else the first row that has it; except DISCONNECTED, which is FAILED.
+// Matching is exact: case counts.
 std::optional<Status> parse_status(std::string_view text);
 
 }  // namespace reprise::model
