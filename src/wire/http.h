@@ -1,8 +1,10 @@
 // HTTP/1.1 as values: bytes in, requests out; responses in, bytes out. No I/O (src/http does that).
 //
-// RequestParser is incremental and strict (llhttp without any leniency): a bare LF, a repeated or conflicting
-// Content-Length, Transfer-Encoding next to Content-Length, obsolete line folding, a control character in a
-// header, a missing or repeated Host: all are refused, and after a refusal the connection must be closed.
+// RequestParser is incremental and strict (llhttp without any leniency): a bare LF, a repeated or
+// conflicting Content-Length, Transfer-Encoding next to Content-Length, obsolete line folding, a
+// control character in a header, a missing or repeated Host, CONNECT: all are refused, and after a
+// refusal the connection must be closed. Trailers are dropped. Upgrade is a header like others:
+// what it asks for is the caller's to decide.
 //
 //     RequestParser parser(limits);
 //     auto used = parser.feed(bytes);        // may stop early: at the end of a request
@@ -34,6 +36,7 @@ class Headers {
   // The first value of that name (given in lower case), without surrounding white space.
   std::optional<std::string_view> get(std::string_view lower_name) const;
   std::size_t count(std::string_view lower_name) const;
+  // Lower-cases the name and trims the value.
   void add(std::string name, std::string value);
   const std::vector<Header>& all() const { return headers_; }
   void clear() { headers_.clear(); }
@@ -48,8 +51,8 @@ struct Request {
   std::string target;       // as sent: path and query
   int minor_version = 1;    // HTTP/1.0 or HTTP/1.1
   Headers headers;
-  std::string body;         // whole, chunks joined
-  bool keep_alive = true;   // what the request asks for
+  std::string body;        // whole, chunks joined
+  bool keep_alive = true;  // what the request asks for
 };
 
 struct ParserLimits {
@@ -66,20 +69,24 @@ class RequestParser {
   RequestParser(RequestParser&&) noexcept;
   RequestParser& operator=(RequestParser&&) noexcept;
 
-  // Takes bytes; returns how many were used. It stops after a whole request (bytes of the next one are left) and
-  // when the header is complete and wants_continue() (so the caller can send 100 Continue, then feed on).
-  // Errors: kMalformedHttp, kTargetTooLong, kHeaderTooLarge, kBodyTooLarge, kUnsupportedVersion,
-  // kExpectationFailed. kBodyTooLarge is raised from Content-Length alone, before the body is read.
+  // Takes bytes; returns how many were used. It stops after a whole request (bytes of the next one
+  // are left) and when the header is complete and wants_continue() (so the caller can send 100
+  // Continue, then feed on). Errors: kMalformedHttp, kTargetTooLong, kHeaderTooLarge,
+  // kBodyTooLarge, kUnsupportedVersion, kExpectationFailed. kBodyTooLarge is raised from
+  // Content-Length alone, before the body is read.
   Result<std::size_t> feed(std::string_view bytes);
   bool is_complete() const;
-  // Whether any byte of a request has arrived (an idle connection may be closed silently, another may not).
+  // Whether any byte of a request has arrived (an idle connection may be closed silently, another
+  // may not).
   bool has_started() const;
   bool is_header_complete() const;
-  // The header is complete, a body follows, and the client sent Expect: 100-continue. True once per request.
+  // The header is complete, a body follows, and the client sent Expect: 100-continue. True once per
+  // request.
   bool wants_continue();
   // The complete request; the parser is ready for the next one.
   Request take();
-  // What is known of a request that is not complete, e.g. to choose a limit; valid once the header is complete.
+  // What is known of a request that is not complete, e.g. to choose a limit; valid once the header
+  // is complete.
   const Request& partial() const;
 
  private:
@@ -94,21 +101,27 @@ struct Response {
 };
 
 std::string_view reason_phrase(int status);
-// The head of a response, including the empty line. Content-Length is added from `body_bytes` if given.
-// Header values are checked: one with CR, LF or NUL is our bug (REPRISE_ASSERT).
+// The head of a response, including the empty line. Content-Length is added from `body_bytes` if
+// given (not to 1xx and 204, which have none), and Connection unless the headers have it. Header
+// values are checked: one with CR, LF or NUL is our bug (REPRISE_ASSERT).
 void append_response_head(std::string& out, int status, const Headers& headers,
                           std::optional<std::size_t> body_bytes, bool keep_alive);
 
-// Incremental parser of responses, for clients (the command line, webhooks). Bodies by Content-Length, chunked or
-// until the end of the connection.
+// Incremental parser of one response, for clients (the command line, webhooks). Bodies by
+// Content-Length, chunked or until the end of the connection. Interim responses (1xx) are skipped,
+// except 101: it is complete at its head, and the bytes behind it, which speak another protocol, go
+// to body().
 class ResponseParser {
  public:
   ResponseParser(bool is_head_request = false, std::size_t max_body_bytes = 64 * 1024 * 1024);
   ~ResponseParser();
   ResponseParser(ResponseParser&&) noexcept;
-  // Takes all bytes. Body bytes are appended to body(), from which a streaming caller may erase what it has read.
+  // Takes all bytes. Body bytes are appended to body(), from which a streaming caller may erase
+  // what it has read: max_body_bytes limits what body() holds, not what passes through it. Errors:
+  // kMalformedHttp (also for bytes behind a complete response), kHeaderTooLarge, kBodyTooLarge.
   Result<> feed(std::string_view bytes);
-  Result<> finish();  // the connection ended
+  // The connection ended; kClosed if the response had not.
+  Result<> finish();
   bool is_header_complete() const;
   bool is_complete() const;
   int status() const;
