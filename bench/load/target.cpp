@@ -1,7 +1,8 @@
 #include "target.h"
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include "net.h"
 #include "resp_reader.h"
@@ -12,6 +13,21 @@ namespace {
 constexpr std::string_view kOpening = R"({"type":"log","data":)";
 constexpr std::size_t kTimeAt = kOpening.size() + 5;  // after {"t":
 constexpr std::size_t kTimeDigits = 16;               // see now_ns()
+
+// Text to cut paddings from: words of letters that come from a fixed seed. Events that were all
+// alike would compress to nothing and flatter every store that compresses.
+std::string make_words(std::size_t size) {
+  std::string words;
+  std::uint64_t seed = 0x9e3779b97f4a7c15;
+  while (words.size() < size) {
+    seed = seed * 6364136223846793005 + 1442695040888963407;
+    const auto letter = static_cast<char>('a' + (seed >> 40) % 20);
+    words += (seed >> 33) % 6 == 0 ? ' ' : letter;
+  }
+  return words;
+}
+
+constexpr std::size_t kWordBytes = 64 * 1024;
 
 }  // namespace
 
@@ -25,15 +41,20 @@ Target parse_target(std::string_view name) {
 Requests::Requests(Target target, std::uint16_t port, std::size_t event_size)
     : target_(target), host_("127.0.0.1:" + std::to_string(port)) {
   event_ = std::string(kOpening) + R"({"t":)" + std::string(kTimeDigits, '1') + R"(,"pad":")";
-  constexpr std::string_view kFiller = "the agent read a page and wrote a line about it; ";
-  while (event_.size() + 3 < event_size) event_ += kFiller[event_.size() % kFiller.size()];
-  event_ += R"("}})";
+  pad_at_ = event_.size();
+  constexpr std::string_view kClosing = R"("}})";
+  const auto fixed = event_.size() + kClosing.size();
+  pad_size_ = std::min(event_size > fixed ? event_size - fixed : 0, kWordBytes / 2);
+  event_.append(pad_size_, ' ');
+  event_ += kClosing;
+  words_ = make_words(kWordBytes);
 }
 
 std::string_view Requests::event(std::uint64_t time) {
-  std::array<char, 24> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llu", static_cast<unsigned long long>(time));
-  event_.replace(kTimeAt, kTimeDigits, digits.data(), kTimeDigits);
+  std::to_chars(event_.data() + kTimeAt, event_.data() + kTimeAt + kTimeDigits, time);
+  constexpr std::size_t kStep = 7919;
+  words_at_ = (words_at_ + kStep) % (kWordBytes - pad_size_);
+  std::memcpy(event_.data() + pad_at_, words_.data() + words_at_, pad_size_);
   return event_;
 }
 
@@ -60,11 +81,11 @@ void Requests::put_get(std::string& out, std::string_view path) {
 
 void Requests::put_append(std::string& out, std::string_view id, std::uint64_t batch,
                           std::uint64_t time) {
-  const auto text = event(time);
   if (target_ == Target::kRedis) {
-    // The same words as fields; `data` is the JSON object.
-    const auto data = text.substr(kOpening.size(), text.size() - kOpening.size() - 1);
     for (std::uint64_t i = 0; i < batch; ++i) {
+      // The same words as fields; `data` is the JSON object.
+      const auto text = event(time);
+      const auto data = text.substr(kOpening.size(), text.size() - kOpening.size() - 1);
       put_command(out, {"XADD", id, "*", "type", "log", "data", data});
     }
     return;
@@ -73,7 +94,7 @@ void Requests::put_append(std::string& out, std::string_view id, std::uint64_t b
   if (batch > 1) body_ += target_ == Target::kReprise ? R"({"events":[)" : "[";
   for (std::uint64_t i = 0; i < batch; ++i) {
     if (i > 0) body_ += ',';
-    body_ += text;
+    body_ += event(time);
   }
   if (batch > 1) body_ += target_ == Target::kReprise ? "]}" : "]";
   if (target_ == Target::kReprise) {

@@ -39,7 +39,10 @@ class Requests {
   Target target_;
   std::string host_;
   std::string event_;
-  std::string data_;
+  std::string words_;
+  std::size_t words_at_ = 0;
+  std::size_t pad_at_ = 0;
+  std::size_t pad_size_ = 0;
   std::string body_;
 };
 
