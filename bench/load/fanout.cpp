@@ -91,7 +91,7 @@ void run_fanout(const Options& options) {
     const bool is_over = options.count > 0 ? writer.calls() >= options.count : now >= end;
     const auto sent = writer.calls() * per_call;
     if (is_over && writer.is_idle() && readers.delivered() >= sent) break;
-    if (is_over && now > end + static_cast<std::uint64_t>(kDrainSeconds * 1e9)) {
+    if (now > end + static_cast<std::uint64_t>(kDrainSeconds * 1e9)) {
       die("deliveries are missing: " + std::to_string(readers.delivered()) + " of " +
           std::to_string(sent));
     }
