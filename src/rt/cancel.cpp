@@ -1,5 +1,7 @@
 #include "rt/cancel.h"
 
+#include "base/assert.h"
+
 namespace reprise::rt {
 
 CancelScope::CancelScope(CancelScope& parent) {
@@ -62,6 +64,12 @@ struct Signal::Waiter {
 
   Waiter(Signal& to_wait_for, CancelScope& under, Deadline until)
       : signal(to_wait_for), scope(under), deadline(until) {}
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  // A frame may be destroyed while it waits; the signal then forgets it.
+  ~Waiter() {
+    if (handle && !is_done) unlink();
+  }
 
   bool await_ready() {
     if (!scope.is_cancelled()) return false;
@@ -70,9 +78,9 @@ struct Signal::Waiter {
   }
   void await_suspend(std::coroutine_handle<> waiting) {
     handle = waiting;
-    next = signal.first_;
-    if (next != nullptr) next->previous = this;
-    signal.first_ = this;
+    previous = signal.last_;
+    (previous != nullptr ? previous->next : signal.first_) = this;
+    signal.last_ = this;
     ++signal.waiting_;
     listener.emplace(scope, [this] { finish(fail(scope.reason())); });
     if (!deadline.is_never()) {
@@ -86,16 +94,19 @@ struct Signal::Waiter {
     if (is_done) return;
     is_done = true;
     outcome = std::move(result);
-    if (previous != nullptr)
-      previous->next = next;
-    else
-      signal.first_ = next;
-    if (next != nullptr) next->previous = previous;
-    --signal.waiting_;
+    unlink();
     // Resumed in a later turn: whoever notifies is not re-entered in the middle of what it does.
     signal.loop_.post([this] { handle.resume(); });
   }
+
+  void unlink() {
+    (previous != nullptr ? previous->next : signal.first_) = next;
+    (next != nullptr ? next->previous : signal.last_) = previous;
+    --signal.waiting_;
+  }
 };
+
+Signal::~Signal() { REPRISE_ASSERT(waiting_ == 0, waiting_); }
 
 void Signal::notify() {
   while (first_ != nullptr) first_->finish({});

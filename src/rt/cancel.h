@@ -30,8 +30,8 @@ class CancelScope {
   bool is_cancelled() const { return reason_.has_value(); }
   const Error& reason() const { return *reason_; }
 
-  // Something that wants to know; it leaves the scope when destroyed. Called at most once, at once
-  // if the scope is already cancelled.
+  // Something that wants to know (and does not destroy the scope when told); it leaves the scope
+  // when destroyed. Called at most once, at once if the scope is already cancelled.
   class Listener {
    public:
     Listener(CancelScope& scope, std::function<void()> on_cancel);
@@ -58,8 +58,10 @@ class CancelScope {
 class Deadline {
  public:
   static Deadline never() { return Deadline{Nanos::max()}; }
+  // A duration too long for the clock is never.
   static Deadline after(const Loop& loop, Nanos duration) {
-    return Deadline{loop.now() + duration};
+    const Nanos now = loop.now();
+    return duration < Nanos::max() - now ? Deadline{now + duration} : never();
   }
   explicit Deadline(Nanos at) : at_(at) {}
   Nanos at() const { return at_; }
@@ -70,10 +72,14 @@ class Deadline {
   Nanos at_;
 };
 
-// Something to wait for, once or many times: set() resumes all who wait. Belongs to one loop.
+// Something to wait for, once or many times: notify() resumes all who wait, in the order in which
+// they came. Belongs to one loop; nobody may be waiting when it is destroyed.
 class Signal {
  public:
   explicit Signal(Loop& loop) : loop_(loop) {}
+  ~Signal();
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
   // Wakes everybody waiting now; they run in a later turn.
   void notify();
   // Waits for the next notify(); an error if the scope is cancelled or the deadline passes first.
@@ -84,6 +90,7 @@ class Signal {
   struct Waiter;
   Loop& loop_;
   Waiter* first_ = nullptr;
+  Waiter* last_ = nullptr;
   std::size_t waiting_ = 0;
 };
 

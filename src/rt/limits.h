@@ -10,5 +10,8 @@ namespace reprise::rt {
 inline constexpr std::size_t kMaxPendingPosts = 65'536;
 // Calls waiting for a thread of the pool for what blocks.
 inline constexpr std::size_t kMaxPoolQueue = 4'096;
+// Encrypted bytes one TLS socket holds while the kernel's buffer is full. Application data is one
+// record (16 KiB and its frame); the rest is for OpenSSL's own messages.
+inline constexpr std::size_t kMaxTlsHeldBytes = 65'536;
 
 }  // namespace reprise::rt

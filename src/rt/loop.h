@@ -4,7 +4,7 @@
 // thread. Other threads reach it with post(). Loop::current() is the loop whose turn it is.
 //
 //     co_await switch_to(other);       // continue there; false if its mailbox is full
-//     co_await sleep_for(loop, 5s);
+//     co_await sleep_for(loop, 5s, scope);
 #pragma once
 
 #include <atomic>

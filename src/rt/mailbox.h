@@ -3,6 +3,9 @@
 // However many messages arrive between two turns of the loop, it is woken once and gets all of them
 // in order. A full mailbox refuses: the sender decides what that means (an error to a client, a
 // reader that falls back to the store).
+//
+// Threads: try_send() from any; it must not race with the destructor, so an owner whose senders
+// still run closes first and destroys when they have stopped.
 #pragma once
 
 #include <functional>
@@ -24,12 +27,18 @@ class Mailbox {
   // stopped.
   Mailbox(Loop& loop, std::size_t capacity, OnBatch on_batch)
       : shared_(std::make_shared<Shared>(loop, capacity, std::move(on_batch))) {}
-  ~Mailbox() {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->is_open = false;
-  }
+  ~Mailbox() { close(); }
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
+
+  // Nothing is delivered from now on, and what waits is dropped. On the loop, or after it has
+  // stopped. Idempotent.
+  void close() {
+    std::vector<T> dropped;  // destroyed without the lock: messages may have destructors that send
+    const std::lock_guard lock(shared_->mutex);
+    shared_->is_open = false;
+    dropped.swap(shared_->waiting);
+  }
 
   // False, and the message is untouched, if the mailbox is full or closed. Any thread.
   bool try_send(T&& message) {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/assert.h"
 #include "rt/limits.h"
 
 namespace reprise::rt {
@@ -26,12 +27,14 @@ struct ThreadPool::Impl {
       queue.pop_front();
       lock.unlock();
       next();
+      next = nullptr;  // not under the lock: what it holds may submit more when destroyed
       lock.lock();
     }
   }
 };
 
 ThreadPool::ThreadPool(std::size_t threads) : impl_(std::make_unique<Impl>()) {
+  REPRISE_ASSERT(threads > 0);
   for (std::size_t i = 0; i < threads; ++i)
     impl_->threads.emplace_back([impl = impl_.get()] { impl->work(); });
 }

@@ -3,7 +3,8 @@
 //     auto page = co_await pool.run(loop, [&] { return engine.scan(request, ReadMode::kBlocking);
 //     });
 //
-// run() answers kOverloaded when kMaxPoolQueue calls are waiting. Threads: any loop may call run().
+// run() answers kOverloaded when kMaxPoolQueue calls are waiting. Threads: any loop may call run();
+// a pool is destroyed before the loops its calls return to.
 #pragma once
 
 #include <coroutine>

@@ -12,7 +12,10 @@ RealLoop::RealLoop() : native_(std::make_unique<Native>()) {
   timers_.set_on_earlier([this](Nanos due) { sleep_until(due); });
 }
 
-RealLoop::~RealLoop() = default;
+RealLoop::~RealLoop() {
+  // What is still queued is destroyed with the context; a timer armed by that has nothing to wake.
+  timers_.set_on_earlier({});
+}
 
 void RealLoop::post(Function function) { boost::asio::post(native_->context, std::move(function)); }
 

@@ -1,4 +1,8 @@
 // RealLoop: an event loop over Asio (epoll), and LoopThread: one that runs on a thread of its own.
+//
+// Sockets, listeners and signals hold on to their loop's context: they are destroyed before the
+// loop. A coroutine that is suspended when its loop stops never runs on and its frame is lost, so a
+// shutdown first waits for its gates (rt/gate.h) and stops the loops last.
 #pragma once
 
 #include <memory>

@@ -6,12 +6,14 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
+#include <climits>
 
+#include "base/assert.h"
 #include "rt/asio_native.h"
 #include "rt/tcp_socket.h"
 
@@ -20,10 +22,13 @@ namespace reprise::rt {
 using boost::asio::ip::tcp;
 
 Error io_error(const boost::system::error_code& error) {
-  if (error == boost::asio::error::operation_aborted)
+  // Aborted: close() came while it waited. A bad descriptor: close() came before.
+  if (error == boost::asio::error::operation_aborted || error == boost::asio::error::bad_descriptor)
     return Error{Code::kClosed, "the connection was closed"};
   return Error{Code::kIo, error.message()};
 }
+
+Error system_error(int number) { return io_error({number, boost::system::system_category()}); }
 
 TcpSocket::TcpSocket(tcp::socket socket) : socket_(std::move(socket)) {
   boost::system::error_code ignored;
@@ -57,13 +62,14 @@ Result<std::size_t> TcpSocket::try_write(std::span<const iovec> parts) {
   msghdr message{};
   // sendmsg only reads the vector; its type just does not say so.
   message.msg_iov = const_cast<iovec*>(parts.data());
-  message.msg_iovlen = parts.size();
+  // More than the system takes in one call is a short write, not an error.
+  message.msg_iovlen = std::min<std::size_t>(parts.size(), IOV_MAX);
   for (;;) {
     const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return std::size_t{0};
-    return fail(Code::kIo, std::strerror(errno));  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+    return fail(system_error(errno));
   }
 }
 
@@ -92,11 +98,12 @@ std::size_t TcpSocket::unsent_bytes() const {
 }
 
 Task<Result<>> Socket::write(std::string_view bytes) {
-  while (!bytes.empty()) {
+  while (!bytes.empty() || held_bytes() > 0) {
     const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
     REPRISE_CO_TRY(const std::size_t sent, try_write({&part, 1}));
     bytes.remove_prefix(sent);
-    if (sent == 0) REPRISE_CO_CHECK(co_await wait_writable());
+    if (sent == 0 && (!bytes.empty() || held_bytes() > 0))
+      REPRISE_CO_CHECK(co_await wait_writable());
   }
   co_return Result<>{};
 }
@@ -143,12 +150,14 @@ class TcpListener final : public Listener {
   }
 
   void start(std::vector<RealLoop*> homes, OnSocket on_socket) override {
+    REPRISE_ASSERT(!homes.empty());
     homes_ = std::move(homes);
     on_socket_ = std::make_shared<OnSocket>(std::move(on_socket));
     accept();
   }
 
   void stop() override {
+    listening_.reset();
     pause_.cancel();
     boost::system::error_code ignored;
     acceptor_.close(ignored);
@@ -159,9 +168,10 @@ class TcpListener final : public Listener {
     RealLoop& home = *homes_[next_home_];
     next_home_ = (next_home_ + 1) % homes_.size();
     acceptor_.async_accept(
-        home.native().context,
-        [this, &home](const boost::system::error_code& error, tcp::socket socket) {
-          if (error == boost::asio::error::operation_aborted || !acceptor_.is_open()) return;
+        home.native().context, [this, &home, listening = std::weak_ptr(listening_)](
+                                   const boost::system::error_code& error, tcp::socket socket) {
+          // A completion may be queued while the listener is stopped, or destroyed.
+          if (listening.expired()) return;
           if (error) {
             // Out of file descriptors, most likely: connections wait in the backlog until some are
             // closed.
@@ -177,6 +187,7 @@ class TcpListener final : public Listener {
   }
 
   RealLoop& loop_;
+  std::shared_ptr<bool> listening_ = std::make_shared<bool>(true);  // gone once stopped
   tcp::acceptor acceptor_;
   Timer pause_;
   std::vector<RealLoop*> homes_;

@@ -33,7 +33,8 @@ class Socket {
 
   virtual ~Socket() = default;
 
-  // The number of bytes read; 0 at the end of the stream. kClosed after close(), kIo for a reset.
+  // The number of bytes read into `buffer`, which must not be empty; 0 at the end of the stream.
+  // kClosed after close(), kIo for a reset.
   auto read_some(std::span<char> buffer) {
     struct Awaiter {
       Socket& socket;
@@ -68,9 +69,10 @@ class Socket {
     return Awaiter{*this};
   }
 
-  // Takes what fits now and returns how much that was; 0 if nothing does.
+  // Takes what fits now and returns how much that was; 0 if nothing does. What was taken will be
+  // sent, what was not need not be offered again.
   virtual Result<std::size_t> try_write(std::span<const iovec> parts) = 0;
-  // Sends all of it.
+  // Sends all of it: the kernel has every byte when this returns.
   Task<Result<>> write(std::string_view bytes);
 
   virtual void start_read(std::span<char> buffer, OnRead done) = 0;
@@ -83,6 +85,9 @@ class Socket {
   virtual std::string peer_address() const = 0;
   // Bytes the kernel holds that the peer has not taken; 0 where that cannot be told.
   virtual std::size_t unsent_bytes() const = 0;
+  // Bytes taken by try_write that still wait in this process (a TLS record that did not fit the
+  // kernel's buffer). They are sent without further calls, but close() drops them.
+  virtual std::size_t held_bytes() const { return 0; }
 };
 
 struct Endpoint {
@@ -100,12 +105,13 @@ class Listener {
   using OnSocket = std::function<void(RealLoop& home, std::unique_ptr<Socket>)>;
 
   static Result<std::unique_ptr<Listener>> bind(RealLoop& loop, const Endpoint& endpoint);
-  virtual ~Listener() = default;
+  virtual ~Listener() = default;  // on its loop, or after that has stopped
   virtual Endpoint local() const = 0;
   // Calls `on_socket` for each connection, on that connection's loop, until stop(). With too few
   // file descriptors it waits a little and goes on.
   virtual void start(std::vector<RealLoop*> homes, OnSocket on_socket) = 0;
-  // On the listener's loop.
+  // On the listener's loop. A connection that was already on its way to another loop still arrives
+  // there.
   virtual void stop() = 0;
 };
 

@@ -83,6 +83,7 @@ class [[nodiscard]] Task {
   }
 
   auto operator co_await() && noexcept {
+    REPRISE_ASSERT(handle_ && !handle_.done());  // a task is awaited once, and not after a move
     struct Awaiter {
       Handle handle;
       bool await_ready() const noexcept { return false; }

@@ -8,6 +8,7 @@
 namespace reprise::rt {
 
 Error io_error(const boost::system::error_code& error);
+Error system_error(int number);  // of an errno
 
 class TcpSocket final : public Socket {
  public:

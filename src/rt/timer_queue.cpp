@@ -14,7 +14,14 @@ void Timer::cancel() {
   if (!is_armed_) return;
   queue_.timers_.erase(place_);
   is_armed_ = false;
-  due_ = nullptr;
+  // What the callback holds may own this timer: it goes last, when nothing here is touched any
+  // more.
+  const auto dropped = std::exchange(due_, nullptr);
+}
+
+TimerQueue::~TimerQueue() {
+  // A timer may outlive its loop (in a frame that never ran on, say): it finds itself disarmed.
+  while (!timers_.empty()) timers_.begin()->second->cancel();
 }
 
 std::optional<Nanos> TimerQueue::next_due() const {

@@ -41,6 +41,11 @@ class Timer {
 
 class TimerQueue {
  public:
+  TimerQueue() = default;
+  ~TimerQueue();
+  TimerQueue(const TimerQueue&) = delete;
+  TimerQueue& operator=(const TimerQueue&) = delete;
+
   std::optional<Nanos> next_due() const;
   // Runs every timer due at `now`, including ones that those arm for a time already past.
   void run_due(Nanos now);

@@ -4,7 +4,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "rt/tcp_socket.h"
+#include "base/assert.h"
+#include "rt/tls_socket.h"
 
 namespace reprise::rt {
 
@@ -20,14 +21,6 @@ TlsContext::~TlsContext() = default;
 
 namespace {
 
-std::string openssl_error() {
-  char text[256] = "unknown error";
-  const unsigned long code = ERR_get_error();
-  if (code != 0) ERR_error_string_n(code, text, sizeof text);
-  ERR_clear_error();
-  return text;
-}
-
 Result<std::unique_ptr<TlsContext::Native>> make_context(const SSL_METHOD* method) {
   auto native = std::make_unique<TlsContext::Native>();
   native->context = SSL_CTX_new(method);
@@ -39,86 +32,6 @@ Result<std::unique_ptr<TlsContext::Native>> make_context(const SSL_METHOD* metho
   SSL_CTX_set_options(native->context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
   return native;
 }
-
-// OpenSSL works on the descriptor itself, which is non-blocking; where it wants to wait, Asio does
-// the waiting.
-class TlsSocket final : public Socket {
- public:
-  TlsSocket(std::shared_ptr<TlsContext> context, std::unique_ptr<TcpSocket> plain)
-      : context_(std::move(context)),
-        plain_(std::move(plain)),
-        ssl_(SSL_new(context_->native().context)) {
-    REPRISE_ASSERT(ssl_ != nullptr);
-    SSL_set_fd(ssl_, plain_->descriptor());
-  }
-  ~TlsSocket() override { SSL_free(ssl_); }
-
-  SSL* ssl() { return ssl_; }
-  TcpSocket& plain() { return *plain_; }
-
-  void start_read(std::span<char> buffer, OnRead done) override {
-    ERR_clear_error();
-    std::size_t count = 0;
-    if (SSL_read_ex(ssl_, buffer.data(), buffer.size(), &count) == 1)
-      return finish_read(std::move(done), count);
-    const int reason = SSL_get_error(ssl_, 0);
-    if (reason == SSL_ERROR_ZERO_RETURN) return finish_read(std::move(done), std::size_t{0});
-    if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE)
-      return finish_read(std::move(done), fail(Code::kIo, openssl_error()));
-    plain_->start_wait(
-        reason == SSL_ERROR_WANT_READ ? tcp::socket::wait_read : tcp::socket::wait_write,
-        [this, buffer, done = std::move(done)](Result<> ready) mutable {
-          if (!ready) return done(fail(std::move(ready).error()));
-          start_read(buffer, std::move(done));
-        });
-  }
-
-  Result<std::size_t> try_write(std::span<const iovec> parts) override {
-    std::size_t total = 0;
-    for (const iovec& part : parts) {
-      const auto* bytes = static_cast<const char*>(part.iov_base);
-      std::size_t rest = part.iov_len;
-      while (rest > 0) {
-        ERR_clear_error();
-        std::size_t count = 0;
-        if (SSL_write_ex(ssl_, bytes, rest, &count) != 1) {
-          const int reason = SSL_get_error(ssl_, 0);
-          if (reason == SSL_ERROR_WANT_WRITE || reason == SSL_ERROR_WANT_READ) return total;
-          return fail(Code::kIo, openssl_error());
-        }
-        bytes += count;
-        rest -= count;
-        total += count;
-      }
-    }
-    return total;
-  }
-
-  void start_wait_writable(OnReady done) override { plain_->start_wait_writable(std::move(done)); }
-  void shutdown_write() override {
-    ERR_clear_error();
-    SSL_shutdown(ssl_);
-    plain_->shutdown_write();
-  }
-  void close() override { plain_->close(); }
-  bool is_open() const override { return plain_->is_open(); }
-  std::string peer_address() const override { return plain_->peer_address(); }
-  std::size_t unsent_bytes() const override { return plain_->unsent_bytes(); }
-
- private:
-  // Always in a later turn, as the plain socket does: callers need not expect to be re-entered.
-  void finish_read(OnRead done, Result<std::size_t> outcome) {
-    Loop* loop = Loop::current();
-    REPRISE_ASSERT(loop != nullptr);
-    loop->post([done = std::move(done), outcome = std::move(outcome)]() mutable {
-      done(std::move(outcome));
-    });
-  }
-
-  std::shared_ptr<TlsContext> context_;
-  std::unique_ptr<TcpSocket> plain_;
-  SSL* ssl_;
-};
 
 struct WaitFor {
   TcpSocket& socket;
@@ -134,17 +47,34 @@ struct WaitFor {
   Result<> await_resume() { return std::move(outcome); }
 };
 
-Task<Result<std::unique_ptr<Socket>>> handshake(std::unique_ptr<TlsSocket> socket) {
+Task<Result<std::unique_ptr<Socket>>> handshake(std::unique_ptr<TlsSocket> socket,
+                                                CancelScope& scope, Deadline deadline) {
+  Loop* loop = Loop::current();
+  REPRISE_ASSERT(loop != nullptr);
+  std::optional<Error> ended;
+  const auto end = [&ended, &socket](Error why) {
+    if (ended) return;
+    ended = std::move(why);
+    socket->plain().close();  // which ends the wait below
+  };
+  const CancelScope::Listener on_cancel(scope, [&end, &scope] { end(scope.reason()); });
+  Timer timer(loop->timers());
+  if (!deadline.is_never())
+    timer.arm(deadline.at(), [&end] { end({Code::kDeadline, "the TLS handshake took too long"}); });
   for (;;) {
+    if (ended) co_return fail(*ended);
     ERR_clear_error();
     const int outcome = SSL_do_handshake(socket->ssl());
     if (outcome == 1) co_return std::unique_ptr<Socket>(std::move(socket));
     const int reason = SSL_get_error(socket->ssl(), outcome);
-    if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE)
-      co_return fail(Code::kIo, fmt::format("the TLS handshake failed: {}", openssl_error()));
-    REPRISE_CO_CHECK(co_await WaitFor(socket->plain(), reason == SSL_ERROR_WANT_READ
-                                                           ? tcp::socket::wait_read
-                                                           : tcp::socket::wait_write));
+    if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE) {
+      const Error why = socket->failure(reason);
+      co_return fail(Code::kIo, fmt::format("the TLS handshake failed: {}", why.detail));
+    }
+    const auto waited =
+        co_await WaitFor(socket->plain(), reason == SSL_ERROR_WANT_READ ? tcp::socket::wait_read
+                                                                        : tcp::socket::wait_write);
+    if (!waited && !ended) co_return fail(waited.error());
   }
 }
 
@@ -186,22 +116,42 @@ Result<std::shared_ptr<TlsContext>> TlsContext::client(const std::string& author
 }
 
 Task<Result<std::unique_ptr<Socket>>> accept_tls(std::shared_ptr<TlsContext> context,
-                                                 std::unique_ptr<Socket> plain) {
-  auto socket = std::make_unique<TlsSocket>(std::move(context), as_tcp(std::move(plain)));
+                                                 std::unique_ptr<Socket> plain, CancelScope& scope,
+                                                 Deadline deadline) {
+  auto socket =
+      std::make_unique<TlsSocket>(SSL_new(context->native().context), as_tcp(std::move(plain)));
   SSL_set_accept_state(socket->ssl());
-  co_return co_await handshake(std::move(socket));
+  co_return co_await handshake(std::move(socket), scope, deadline);
+}
+
+Task<Result<std::unique_ptr<Socket>>> accept_tls(std::shared_ptr<TlsContext> context,
+                                                 std::unique_ptr<Socket> plain) {
+  CancelScope scope;
+  co_return co_await accept_tls(std::move(context), std::move(plain), scope, Deadline::never());
+}
+
+Task<Result<std::unique_ptr<Socket>>> connect_tls(std::shared_ptr<TlsContext> context,
+                                                  std::unique_ptr<Socket> plain,
+                                                  std::string server_name, CancelScope& scope,
+                                                  Deadline deadline) {
+  auto socket =
+      std::make_unique<TlsSocket>(SSL_new(context->native().context), as_tcp(std::move(plain)));
+  SSL_set_connect_state(socket->ssl());
+  // An IP address is matched against the certificate's addresses, a name against its names; only a
+  // name is told to the server (RFC 6066, section 3).
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(socket->ssl()), server_name.c_str()) != 1) {
+    SSL_set_tlsext_host_name(socket->ssl(), server_name.c_str());
+    SSL_set1_host(socket->ssl(), server_name.c_str());
+  }
+  co_return co_await handshake(std::move(socket), scope, deadline);
 }
 
 Task<Result<std::unique_ptr<Socket>>> connect_tls(std::shared_ptr<TlsContext> context,
                                                   std::unique_ptr<Socket> plain,
                                                   std::string server_name) {
-  auto socket = std::make_unique<TlsSocket>(std::move(context), as_tcp(std::move(plain)));
-  SSL_set_connect_state(socket->ssl());
-  SSL_set_tlsext_host_name(socket->ssl(), server_name.c_str());
-  // An IP address is matched against the certificate's addresses, a name against its names.
-  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(socket->ssl()), server_name.c_str()) != 1)
-    SSL_set1_host(socket->ssl(), server_name.c_str());
-  co_return co_await handshake(std::move(socket));
+  CancelScope scope;
+  co_return co_await connect_tls(std::move(context), std::move(plain), std::move(server_name),
+                                 scope, Deadline::never());
 }
 
 }  // namespace reprise::rt

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "rt/cancel.h"
 #include "rt/socket.h"
 #include "rt/task.h"
 
@@ -29,7 +30,16 @@ class TlsContext {
   std::unique_ptr<Native> native_;
 };
 
-// Does the handshake and gives the encrypted socket. The plain one is consumed, also on failure.
+// Does the handshake and gives the encrypted socket. The plain one is consumed, also on failure,
+// so the scope and the deadline are what ends a handshake with a peer that says nothing.
+Task<Result<std::unique_ptr<Socket>>> accept_tls(std::shared_ptr<TlsContext> context,
+                                                 std::unique_ptr<Socket> plain, CancelScope& scope,
+                                                 Deadline deadline);
+Task<Result<std::unique_ptr<Socket>>> connect_tls(std::shared_ptr<TlsContext> context,
+                                                  std::unique_ptr<Socket> plain,
+                                                  std::string server_name, CancelScope& scope,
+                                                  Deadline deadline);
+// The same without an end.
 Task<Result<std::unique_ptr<Socket>>> accept_tls(std::shared_ptr<TlsContext> context,
                                                  std::unique_ptr<Socket> plain);
 Task<Result<std::unique_ptr<Socket>>> connect_tls(std::shared_ptr<TlsContext> context,
