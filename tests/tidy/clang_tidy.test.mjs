@@ -1,14 +1,13 @@
 // clang-tidy finds nothing in src and sim (.clang-tidy says what it looks for). Unit tests are left to the
 // compiler's warnings: GoogleTest's macros would take most of the time. A file that was clean is not looked at
 // again until it, a header it includes, its flags or .clang-tidy change; build/tidy remembers.
-import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { build, compileCommands, dependencies, inParallel, run } from './clang.mjs';
-import { files, isTest, read, root } from './tree.mjs';
+import { expectNone, files, isTest, read, root } from './tree.mjs';
 
 test('clang-tidy finds nothing', async () => {
   const version = execFileSync('clang-tidy-19', ['--version'], { encoding: 'utf8' });
@@ -33,5 +32,5 @@ test('clang-tidy finds nothing', async () => {
     if (code === 0) writeFileSync(key, '');
     else found.push(output.replace(/^\d+ warnings? .*\n/gm, '').replaceAll(`${root}/`, ''));
   });
-  assert.equal(found.join('\n'), '');
+  expectNone(found);
 });
