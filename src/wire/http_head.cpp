@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/assert.h"
 #include "wire/limits.h"
@@ -61,7 +62,7 @@ void HeadReader::reset() {
   has_started_ = false;
   is_first_line_ = true;
   is_complete_ = false;
-  leading_empty_lines_ = 0;
+  leading_bytes_ = 0;
   line_bytes_ = 0;
   header_lines_ = 0;
   lines_.reset();
@@ -78,11 +79,12 @@ void HeadReader::reset() {
 Result<std::size_t> HeadReader::feed(std::string_view bytes) {
   std::string_view rest = bytes;
   while (!rest.empty() && !is_complete_) {
-    if (!has_started_ && rest.front() != '\r' && rest.front() != '\n') {
-      // Said at once, so that a client that speaks TLS to this port is not kept waiting for a line.
-      if (!is_token(rest.substr(0, 1)))
-        return fail(Code::kMalformedHttp, "the first byte cannot begin an HTTP message");
-      has_started_ = true;
+    if (!has_started_) {
+      REPRISE_CHECK(begin(rest.front()));
+      if (!has_started_) {
+        rest.remove_prefix(1);
+        continue;
+      }
     }
     REPRISE_CHECK(check_size(rest));
     std::string_view line;
@@ -92,6 +94,23 @@ Result<std::size_t> HeadReader::feed(std::string_view bytes) {
     REPRISE_CHECK(take_line(line));
   }
   return bytes.size() - rest.size();
+}
+
+// The bytes before a message: at most an empty line, then one that can begin a method or a version.
+// Anything else is refused at once, so that a client that speaks TLS here does not wait for a line.
+Result<> HeadReader::begin(char byte) {
+  if (leading_bytes_ % 2 == 1) {
+    if (byte != '\n') return fail(Code::kMalformedHttp, "a CR stands without its LF");
+    ++leading_bytes_;
+  } else if (byte == '\r' && kind_ == Kind::kRequest &&
+             leading_bytes_ < 2 * kMaxLeadingEmptyLines) {
+    ++leading_bytes_;
+  } else if (is_token({&byte, 1})) {
+    has_started_ = true;
+  } else {
+    return fail(Code::kMalformedHttp, "the first byte cannot begin an HTTP message");
+  }
+  return {};
 }
 
 // Asked before the line is looked at, so that the answer does not depend on how the bytes were cut.
@@ -109,24 +128,14 @@ Result<> HeadReader::check_size(std::string_view bytes) const {
 }
 
 Result<> HeadReader::take_line(std::string_view line) {
-  const bool is_empty = line.size() == 2;
-  if (!is_first_line_) {
-    if (!is_empty) {
-      if (++header_lines_ > limits_.max_headers)
-        return fail(Code::kHeaderTooLarge,
-                    fmt::format("more than {} headers", limits_.max_headers));
-      REPRISE_CHECK(check_field_line(line));
-    }
-    return execute(line);
+  if (std::exchange(is_first_line_, false))
+    return kind_ == Kind::kRequest ? take_request_line(line) : take_status_line(line);
+  if (line.size() > 2) {
+    if (++header_lines_ > limits_.max_headers)
+      return fail(Code::kHeaderTooLarge, fmt::format("more than {} headers", limits_.max_headers));
+    REPRISE_CHECK(check_field_line(line));
   }
-  if (is_empty) {
-    if (kind_ == Kind::kResponse || ++leading_empty_lines_ > kMaxLeadingEmptyLines)
-      return fail(Code::kMalformedHttp, "an empty line stands where a message must begin");
-    line_bytes_ = 0;
-    return {};
-  }
-  is_first_line_ = false;
-  return kind_ == Kind::kRequest ? take_request_line(line) : take_status_line(line);
+  return execute(line);
 }
 
 // method SP target SP HTTP/1.x, with one space each.

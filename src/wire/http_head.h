@@ -48,6 +48,7 @@ class HeadReader {
 
  private:
   struct Callbacks;
+  Result<> begin(char byte);
   Result<> check_size(std::string_view bytes) const;
   Result<> take_line(std::string_view line);
   Result<> take_request_line(std::string_view line);
@@ -58,8 +59,8 @@ class HeadReader {
   bool has_started_ = false;
   bool is_first_line_ = true;
   bool is_complete_ = false;
-  std::uint8_t leading_empty_lines_ = 0;
-  std::size_t line_bytes_ = 0;  // of whole lines
+  std::uint8_t leading_bytes_ = 0;  // of empty lines before the message
+  std::size_t line_bytes_ = 0;      // of whole lines
   std::size_t header_lines_ = 0;
   HeadLimits limits_;
   LineReader lines_;

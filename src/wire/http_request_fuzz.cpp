@@ -1,0 +1,50 @@
+// Any bytes: fed whole or one by one, they give the same requests and the same verdict.
+#include "base/assert.h"
+#include "wire/http.h"
+
+namespace {
+
+using namespace reprise;
+using namespace reprise::wire;
+
+// What came of the bytes, fed in pieces of that size.
+std::string outcome(std::string_view bytes, std::size_t piece_bytes) {
+  RequestParser parser(
+      {.max_target_bytes = 100, .max_header_bytes = 400, .max_headers = 5, .max_body_bytes = 200});
+  std::string text;
+  while (!bytes.empty()) {
+    std::string_view piece = bytes.substr(0, piece_bytes);
+    bytes.remove_prefix(piece.size());
+    while (!piece.empty()) {
+      const auto used = parser.feed(piece);
+      if (!used) return text + std::string(error_row(used.error().code).name);
+      REPRISE_ASSERT(*used <= piece.size());
+      REPRISE_ASSERT(*used > 0 || parser.is_complete() || parser.is_header_complete());
+      piece.remove_prefix(*used);
+      if (parser.wants_continue()) text += "100 ";
+      if (!parser.is_complete()) continue;
+      const Request request = parser.take();
+      REPRISE_ASSERT(request.target.size() <= 100 && request.body.size() <= 200);
+      REPRISE_ASSERT(request.headers.count("host") + (request.minor_version == 0 ? 1 : 0) >= 1);
+      text +=
+          request.method_name + " " + request.target + (request.keep_alive ? " keep " : " close ");
+      for (const Header& header : request.headers.all()) {
+        REPRISE_ASSERT(header.value.find_first_of(std::string_view("\r\n\0", 3)) ==
+                       std::string::npos);
+        text += header.name + "=" + header.value + "\n";
+      }
+      text += "[" + request.body + "]\n";
+    }
+  }
+  return text + (parser.has_started() ? "unfinished" : "");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string whole = outcome(bytes, size);
+  REPRISE_ASSERT(outcome(bytes, 1) == whole, whole, outcome(bytes, 1));
+  REPRISE_ASSERT(outcome(bytes, 7) == whole, whole, outcome(bytes, 7));
+  return 0;
+}

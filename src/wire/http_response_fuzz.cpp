@@ -1,0 +1,37 @@
+// Any bytes: fed whole or one by one, they give the same response and the same verdict.
+#include "base/assert.h"
+#include "wire/http.h"
+
+namespace {
+
+using namespace reprise;
+using namespace reprise::wire;
+
+std::string outcome(std::string_view bytes, std::size_t piece_bytes, bool is_head) {
+  ResponseParser parser(is_head, 200);
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, piece_bytes);
+    bytes.remove_prefix(piece.size());
+    if (const auto fed = parser.feed(piece); !fed)
+      return std::string(error_row(fed.error().code).name);
+  }
+  REPRISE_ASSERT(parser.body().size() <= 200);
+  const auto finished = parser.finish();
+  std::string text(finished ? "" : error_row(finished.error().code).name);
+  REPRISE_ASSERT(finished.has_value() == parser.is_complete());
+  text += std::to_string(parser.status()) + "\n";
+  for (const Header& header : parser.headers().all())
+    text += header.name + "=" + header.value + "\n";
+  return text + "[" + parser.body() + "]";
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const bool is_head : {false, true}) {
+    const std::string whole = outcome(bytes, size, is_head);
+    REPRISE_ASSERT(outcome(bytes, 1, is_head) == whole, whole, outcome(bytes, 1, is_head));
+  }
+  return 0;
+}
