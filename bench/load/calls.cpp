@@ -125,10 +125,17 @@ class Run {
     if (!connection.http.is_complete()) return;
     const bool is_good = connection.http.status() / 100 == 2;
     if (is_good && plan_.answered) plan_.answered(connection.body.text);
-    const auto status = is_good ? "" : std::to_string(connection.http.status()) + " ";
-    finish(index, is_good, is_good ? "" : status + connection.body.text);
+    const auto error =
+        is_good ? "" : std::to_string(connection.http.status()) + " " + connection.body.text;
+    const bool is_last = connection.http.is_last();
     connection.http.reset();
     connection.body.text.clear();
+    if (is_last) {
+      close(connection.fd);
+      connection.fd = connect_loopback(options_.port);
+      poller_.add(connection.fd, index);
+    }
+    finish(index, is_good, error);
   }
 
   void finish(std::size_t index, bool is_good, std::string_view error) {

@@ -44,6 +44,11 @@ class Writer {
     if (!http_.is_complete()) return;
     if (http_.status() / 100 != 2) die("the writer was answered: " + body_.text);
     latencies_.add(now_ns() - sent_at_);
+    if (http_.is_last()) {
+      close(fd_);
+      fd_ = connect_loopback(options_.port);
+      poller_.add(fd_, index_);
+    }
     http_.reset();
     body_.text.clear();
     is_idle_ = true;
@@ -96,7 +101,7 @@ void run_fanout(const Options& options) {
           std::to_string(sent));
     }
     std::int64_t patience = 100'000'000;
-    const bool has_room = sent < readers.delivered() + options.window * per_call;
+    const bool has_room = sent + per_call <= readers.delivered() + options.window * per_call;
     if (!is_over && writer.is_idle() && has_room) {
       const auto due = options.rate <= 0
                            ? now

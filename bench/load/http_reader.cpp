@@ -42,6 +42,11 @@ std::string_view HttpReader::header(std::string_view name) const {
   return {};
 }
 
+bool HttpReader::is_last() const {
+  const auto option = header("connection");
+  return option.size() >= 5 && strncasecmp(option.data(), "close", 5) == 0;
+}
+
 void HttpReader::take_head() {
   if (!head_.starts_with("HTTP/1.1 ") || !parse(std::string_view(head_).substr(9, 3), status_)) {
     state_ = State::kBroken;

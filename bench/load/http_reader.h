@@ -32,6 +32,8 @@ class HttpReader {
   int status() const { return status_; }
   // The head as received, for the few header fields a load needs.
   std::string_view header(std::string_view lower_case_name) const;
+  // The server says that this is the last answer on the connection.
+  bool is_last() const;
   void reset();
 
  private:

@@ -41,8 +41,7 @@ struct Replayed {
 };
 
 // Until the stream says that it is live.
-Replayed read_stream(const Options& options, std::string_view id) {
-  Requests requests(options.target, options.port, options.size);
+Replayed read_stream(const Options& options, Requests& requests, std::string_view id) {
   const int fd = connect_loopback(options.port);
   Outbox outbox;
   requests.put_stream(outbox.bytes(), id, options.after);
@@ -63,8 +62,7 @@ Replayed read_stream(const Options& options, std::string_view id) {
 }
 
 // Durable Streams' catch-up: GET after GET until one says that it reached the tail.
-Replayed read_catch_up(const Options& options, std::string_view id) {
-  Requests requests(options.target, options.port, options.size);
+Replayed read_catch_up(const Options& options, Requests& requests, std::string_view id) {
   const int fd = connect_loopback(options.port);
   EventCounter counter;
   std::string offset = "-1";
@@ -114,11 +112,14 @@ Replayed read_ranges(const Options& options, std::string_view id) {
 
 void run_replay(const Options& options) {
   if (options.ids.empty()) die("replay needs --ids");
+  Requests requests(options.target, options.port, options.size);
   Stopwatch watch(options.server);
   Replayed replayed;
   switch (options.target) {
-    case Target::kReprise: replayed = read_stream(options, options.ids[0]); break;
-    case Target::kDurableStreams: replayed = read_catch_up(options, options.ids[0]); break;
+    case Target::kReprise: replayed = read_stream(options, requests, options.ids[0]); break;
+    case Target::kDurableStreams:
+      replayed = read_catch_up(options, requests, options.ids[0]);
+      break;
     case Target::kRedis: replayed = read_ranges(options, options.ids[0]); break;
   }
   watch.stop();
@@ -134,11 +135,12 @@ void run_open(const Options& options) {
   if (options.ids.empty()) die("open needs --ids");
   const auto count = options.count == 0 ? 1000 : options.count;
   constexpr std::uint64_t kStep = 7919;
+  Requests requests(options.target, options.port, options.size);
   Histogram latencies;
   Stopwatch watch(options.server);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto start = now_ns();
-    read_stream(options, options.ids[(i * kStep) % options.ids.size()]);
+    read_stream(options, requests, options.ids[(i * kStep) % options.ids.size()]);
     latencies.add(now_ns() - start);
   }
   watch.stop();
