@@ -1,23 +1,25 @@
-// Instructions per append and per delivery, counted by callgrind on the release binary, against budgets.json.
+// Instructions per append and per delivery, counted by callgrind on the release binary, against
+// budgets.json.
 //
-// A run is: start the server under callgrind, one session, R readers, N appends one after another, SIGTERM; callgrind
-// then says how many instructions the process executed. Start-up, opening the readers and shutdown cost the same
-// whatever N, so they cancel out between two runs:
+// A run is: start the server under callgrind, one session, R readers, N appends one after another,
+// SIGTERM; callgrind then says how many instructions the process executed. Start-up, opening the
+// readers and shutdown cost the same whatever N, so they cancel out between two runs:
 //
 //     append   = (run(0 readers, 2N) - run(0 readers, N)) / N
 //     delivery = ((run(R readers, 2N) - run(R readers, N)) / N - append) / R
 //
 // Unlike times, these figures repeat to about 2 % on a busy machine, so they may fail a build.
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { fileURLToPath } from "node:url";
+import {spawn, spawnSync} from "node:child_process";
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {dirname, join, resolve} from "node:path";
+import {parseArgs} from "node:util";
+import {fileURLToPath} from "node:url";
 
-import { buildLoad, rootDirectory } from "../harness/build.mjs";
+import {buildLoad, rootDirectory} from "../harness/build.mjs";
 
-const help = `bench/budget/run: instructions per append and per delivery against bench/budget/budgets.json
+const help =
+    `bench/budget/run: instructions per append and per delivery against bench/budget/budgets.json
 
   --binary PATH   the server to count (build/release/reprise)
   --load PATH     the load generator (built when not given)
@@ -27,11 +29,14 @@ const help = `bench/budget/run: instructions per append and per delivery against
   --help
 `;
 
-const { values: flags } = parseArgs({
+const {values: flags} = parseArgs({
   options: {
-    binary: { type: "string", default: join(rootDirectory, "build/release/reprise") },
-    load: { type: "string" }, appends: { type: "string", default: "400" }, readers: { type: "string", default: "10" },
-    update: { type: "boolean" }, help: { type: "boolean" },
+    binary: {type: "string", default: join(rootDirectory, "build/release/reprise")},
+    load: {type: "string"},
+    appends: {type: "string", default: "400"},
+    readers: {type: "string", default: "10"},
+    update: {type: "boolean"},
+    help: {type: "boolean"},
   },
 });
 if (flags.help) {
@@ -50,25 +55,38 @@ const loadDeadlineMs = 120_000;
 
 function finish(status) {
   for (const child of children) child.kill("SIGKILL");
-  rmSync(scratch, { recursive: true, force: true });
+  rmSync(scratch, {recursive: true, force: true});
   process.exit(status);
 }
 
 function startServer(name) {
   const log = join(scratch, `${name}.log`);
-  const child = spawn("valgrind", [
-    "--tool=callgrind", `--callgrind-out-file=${join(scratch, `${name}.out`)}`, `--log-file=${log}`,
-    binary, "serve", "--listen", "127.0.0.1:0", "--data", join(scratch, `${name}.data`),
-  ], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(
+      "valgrind",
+      [
+        "--tool=callgrind",
+        `--callgrind-out-file=${join(scratch, `${name}.out`)}`,
+        `--log-file=${log}`,
+        binary,
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        join(scratch, `${name}.data`),
+      ],
+      {stdio: ["ignore", "pipe", "pipe"]});
   children.add(child);
   let errors = "";
-  child.stderr.on("data", (bytes) => { errors = (errors + bytes).slice(-4000); });
+  child.stderr.on("data", (bytes) => {
+    errors = (errors + bytes).slice(-4000);
+  });
   const exited = new Promise((done) => child.once("exit", (code, signal) => {
     children.delete(child);
     done(signal ?? code);
   }));
   const port = new Promise((done, failed) => {
-    const timer = setTimeout(() => failed(new Error(`the server is not ready\n${errors}`)), readyDeadlineMs);
+    const timer =
+        setTimeout(() => failed(new Error(`the server is not ready\n${errors}`)), readyDeadlineMs);
     let text = "";
     child.stdout.on("data", (bytes) => {
       text += bytes;
@@ -78,9 +96,10 @@ function startServer(name) {
       done(Number(found[1]));
     });
     child.once("error", failed);
-    exited.then((code) => failed(new Error(`the server ended with ${code}\n${errors}${readIfThere(log)}`)));
+    exited.then(
+        (code) => failed(new Error(`the server ended with ${code}\n${errors}${readIfThere(log)}`)));
   });
-  return { child, exited, port, log };
+  return {child, exited, port, log};
 }
 
 function readIfThere(path) {
@@ -93,15 +112,19 @@ function readIfThere(path) {
 
 function generate(args) {
   return new Promise((done, failed) => {
-    const child = spawn(load, args, { stdio: ["ignore", "ignore", "pipe"], timeout: loadDeadlineMs });
+    const child = spawn(load, args, {stdio: ["ignore", "ignore", "pipe"], timeout: loadDeadlineMs});
     children.add(child);
     let errors = "";
-    child.stderr.on("data", (bytes) => { errors += bytes; });
+    child.stderr.on("data", (bytes) => {
+      errors += bytes;
+    });
     child.once("error", failed);
     child.once("exit", (code) => {
       children.delete(child);
-      if (code === 0) done();
-      else failed(new Error(`${args[0]}: ${errors || "took too long"}`));
+      if (code === 0)
+        done();
+      else
+        failed(new Error(`${args[0]}: ${errors || "took too long"}`));
     });
   });
 }
@@ -115,8 +138,10 @@ async function count(readerCount, appendCount) {
   const target = ["--target", "reprise", "--port", port];
   await generate(["create", ...target, "--count", "1", "--connections", "1", "--out", ids]);
   const calls = [...target, "--ids", ids, "--count", String(appendCount), "--seconds", "60"];
-  if (readerCount === 0) await generate(["append", ...calls, "--connections", "1"]);
-  else await generate(["fanout", ...calls, "--readers", String(readerCount)]);
+  if (readerCount === 0)
+    await generate(["append", ...calls, "--connections", "1"]);
+  else
+    await generate(["fanout", ...calls, "--readers", String(readerCount)]);
   server.child.kill("SIGTERM");
   await server.exited;
   const collected = /Collected : (\d+)/.exec(readIfThere(server.log));
@@ -125,10 +150,12 @@ async function count(readerCount, appendCount) {
 }
 
 async function main() {
-  if (spawnSync("valgrind", ["--version"]).status !== 0) throw new Error("valgrind is not installed");
+  if (spawnSync("valgrind", ["--version"]).status !== 0)
+    throw new Error("valgrind is not installed");
   // Two at a time: counts do not depend on how busy the machine is.
   const [plain, plainTwice] = await Promise.all([count(0, appends), count(0, 2 * appends)]);
-  const [read, readTwice] = await Promise.all([count(readers, appends), count(readers, 2 * appends)]);
+  const [read, readTwice] =
+      await Promise.all([count(readers, appends), count(readers, 2 * appends)]);
   const append = (plainTwice - plain) / appends;
   const delivery = ((readTwice - read) / appends - append) / readers;
   const counted = {
@@ -137,7 +164,7 @@ async function main() {
   };
   const budgets = JSON.parse(readFileSync(budgetsFile, "utf8"));
   if (flags.update) {
-    writeFileSync(budgetsFile, `${JSON.stringify({ ...budgets, ...counted }, null, 2)}\n`);
+    writeFileSync(budgetsFile, `${JSON.stringify({...budgets, ...counted}, null, 2)}\n`);
     process.stdout.write(`budgets.json: ${JSON.stringify(counted)}\n`);
     return 0;
   }
@@ -146,7 +173,8 @@ async function main() {
     const limit = budgets[name] * (1 + budgets.tolerance);
     const verdict = value > limit ? "OVER BUDGET" : "ok";
     isOver ||= value > limit;
-    process.stdout.write(`${name}: ${value} of ${budgets[name]} (+${budgets.tolerance * 100} %): ${verdict}\n`);
+    process.stdout.write(
+        `${name}: ${value} of ${budgets[name]} (+${budgets.tolerance * 100} %): ${verdict}\n`);
   }
   return isOver ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 // Everything a measurement needs built or installed: Reprise, the load generator, the npm peers.
-import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import {spawnSync} from "node:child_process";
+import {existsSync, statSync} from "node:fs";
+import {dirname, join} from "node:path";
+import {fileURLToPath} from "node:url";
 
 export const benchDirectory = dirname(dirname(fileURLToPath(import.meta.url)));
 export const rootDirectory = dirname(benchDirectory);
@@ -36,7 +36,8 @@ export function buildLoad() {
   const directory = join(rootDirectory, "build/bench");
   const compiler = spawnSync("clang++-19", ["--version"]).status === 0 ? "clang++-19" : "c++";
   const generator = ["-G", "Ninja", `-DCMAKE_CXX_COMPILER=${compiler}`];
-  if (!existsSync(join(directory, "build.ninja"))) run("cmake", ["-S", "bench", "-B", directory, ...generator]);
+  if (!existsSync(join(directory, "build.ninja")))
+    run("cmake", ["-S", "bench", "-B", directory, ...generator]);
   run("ninja", ["-C", directory]);
   return join(directory, "reprise_load");
 }
@@ -46,5 +47,5 @@ export function installPeers() {
   const installed = join(peers, "node_modules/.package-lock.json");
   const lock = join(peers, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: peers });
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {cwd: peers});
 }

@@ -1,13 +1,13 @@
 // Runs the load generator and gives back the JSON line it prints.
-import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {spawn} from "node:child_process";
+import {writeFileSync} from "node:fs";
+import {join} from "node:path";
 
 let files = 0;
 
 export class Generator {
-  constructor({ program, scratch, timeoutSeconds = 1800 }) {
-    Object.assign(this, { program, scratch, timeoutSeconds });
+  constructor({program, scratch, timeoutSeconds = 1800}) {
+    Object.assign(this, {program, scratch, timeoutSeconds});
   }
 
   // A file with one id per line, for --ids.
@@ -22,10 +22,14 @@ export class Generator {
   }
 
   arguments(load, server, options) {
-    const args = [load, "--target", server.target, "--port", String(server.port), "--pid", String(server.pid)];
+    const args = [
+      load, "--target", server.target, "--port", String(server.port), "--pid", String(server.pid)
+    ];
     for (const [name, value] of Object.entries(options)) {
-      if (value === true) args.push(`--${name}`);
-      else if (value !== undefined && value !== false) args.push(`--${name}`, String(value));
+      if (value === true)
+        args.push(`--${name}`);
+      else if (value !== undefined && value !== false)
+        args.push(`--${name}`, String(value));
     }
     return args;
   }
@@ -44,8 +48,11 @@ export class Generator {
     });
     let out = "";
     let errors = "";
-    child.stderr.on("data", (bytes) => { errors += bytes; });
-    const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ?? code)));
+    child.stderr.on("data", (bytes) => {
+      errors += bytes;
+    });
+    const exited =
+        new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ?? code)));
     const closed = new Promise((resolve) => child.stdout.once("close", resolve));
     const ready = new Promise((resolve, reject) => {
       child.stdout.on("data", (bytes) => {
@@ -54,7 +61,8 @@ export class Generator {
       });
       closed.then(async () => {
         const code = await exited;
-        if (!out.includes("\n")) reject(new Error(`${load} on ${server.name}: ${errors.trim() || code}`));
+        if (!out.includes("\n"))
+          reject(new Error(`${load} on ${server.name}: ${errors.trim() || code}`));
       });
     });
     const finished = ready.then(async (report) => {
@@ -66,7 +74,10 @@ export class Generator {
     return {
       ready,
       finished,
-      release: async () => { child.stdin.end(); await exited; },
+      release: async () => {
+        child.stdin.end();
+        await exited;
+      },
     };
   }
 }

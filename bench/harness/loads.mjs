@@ -1,8 +1,9 @@
-// The loads, in the order they run. Each starts fresh servers, alternates between them round by round (the first of a
-// round changes every time) so that the machine's noise hits everyone, and stops them.
-import { readFileSync } from "node:fs";
+// The loads, in the order they run. Each starts fresh servers, alternates between them round by
+// round (the first of a round changes every time) so that the machine's noise hits everyone, and
+// stops them.
+import {readFileSync} from "node:fs";
 
-import { start } from "./servers.mjs";
+import {start} from "./servers.mjs";
 
 const connections = 64;
 
@@ -24,34 +25,41 @@ async function stopAll(servers) {
 
 async function alternate(context, servers, measure, rounds = context.rounds) {
   for (let round = 0; round < rounds; ++round) {
-    for (let i = 0; i < servers.length; ++i) await measure(servers[(round + i) % servers.length], round);
+    for (let i = 0; i < servers.length; ++i)
+      await measure(servers[(round + i) % servers.length], round);
   }
 }
 
 // A load that a peer cannot do is a result too.
 async function attempt(context, load, variant, server, round, measure) {
-  // It is not asked a second time: a peer that cannot do something often takes its time-outs to say so.
-  if (context.results.select(load, variant, server.name).some((sample) => sample.failed)) return undefined;
+  // It is not asked a second time: a peer that cannot do something often takes its time-outs to say
+  // so.
+  if (context.results.select(load, variant, server.name).some((sample) => sample.failed))
+    return undefined;
   try {
     const sample = await measure();
     context.results.add(load, variant, server.name, round, sample);
     context.progress(load, variant, server.name, sample);
     return sample;
   } catch (error) {
-    context.results.add(load, variant, server.name, round, { failed: error.message });
-    context.progress(load, variant, server.name, { failed: error.message });
+    context.results.add(load, variant, server.name, round, {failed: error.message});
+    context.progress(load, variant, server.name, {failed: error.message});
     return undefined;
   }
 }
 
-// `count` new logs and their ids. Redis makes a stream at its first entry, so its ids are only names.
+// `count` new logs and their ids. Redis makes a stream at its first entry, so its ids are only
+// names.
 let prefixes = 0;
 async function newLogs(context, server, count) {
   const prefix = `b${prefixes++}x`;
-  if (server.target === "redis") return Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+  if (server.target === "redis") return Array.from({length: count}, (_, i) => `${prefix}${i}`);
   const out = context.generator.newFile();
   const made = await context.generator.run("create", server, {
-    count, prefix, out, connections: Math.min(connections, count),
+    count,
+    prefix,
+    out,
+    connections: Math.min(connections, count),
   });
   if (made.errors > 0) throw new Error(`create on ${server.name}: ${made.firstError}`);
   return lines(out);
@@ -60,33 +68,50 @@ async function newLogs(context, server, count) {
 async function fill(context, server, id, events) {
   const batch = Math.min(1000, events);
   const done = await context.generator.run("append", server, {
-    ids: context.generator.idsFile([id]), connections: 1, batch, count: Math.ceil(events / batch),
+    ids: context.generator.idsFile([id]),
+    connections: 1,
+    batch,
+    count: Math.ceil(events / batch),
   });
   if (done.errors > 0) throw new Error(`fill on ${server.name}: ${done.firstError}`);
 }
 
 async function appends(context) {
-  const servers = await startAll(context, ["reprise", "redisAlways", "redisEverysec", "durableStreams"]);
+  const servers =
+      await startAll(context, ["reprise", "redisAlways", "redisEverysec", "durableStreams"]);
   const files = new Map();
   for (const count of [1, 100, 10_000]) {
     for (const server of servers) {
-      files.set(`${server.name} ${count}`, context.generator.idsFile(await newLogs(context, server, count)));
+      files.set(
+          `${server.name} ${count}`,
+          context.generator.idsFile(await newLogs(context, server, count)));
     }
   }
   for (const count of [1, 100, 10_000]) {
     const variant = `${count} sessions`;
-    await alternate(context, servers, (server, round) =>
-      attempt(context, "append", variant, server, round, () => context.generator.run("append", server, {
-        ids: files.get(`${server.name} ${count}`), connections, seconds: context.scale.seconds,
-      })));
+    await alternate(
+        context, servers,
+        (server, round) => attempt(
+            context, "append", variant, server, round,
+            () => context.generator.run("append", server, {
+              ids: files.get(`${server.name} ${count}`),
+              connections,
+              seconds: context.scale.seconds,
+            })));
   }
-  // Half the peak each reached just now, at fixed moments, latency counted from the moment a call was due.
+  // Half the peak each reached just now, at fixed moments, latency counted from the moment a call
+  // was due.
   await alternate(context, servers, (server, round) => {
     const peak = context.results.median("append", "10000 sessions", server.name);
     if (!(peak > 0)) return undefined;
-    return attempt(context, "latency", "half of peak", server, round, () => context.generator.run("append", server, {
-      ids: files.get(`${server.name} 10000`), connections, seconds: context.scale.seconds, rate: peak / 2,
-    }));
+    return attempt(
+        context, "latency", "half of peak", server, round,
+        () => context.generator.run("append", server, {
+          ids: files.get(`${server.name} 10000`),
+          connections,
+          seconds: context.scale.seconds,
+          rate: peak / 2,
+        }));
   });
   await stopAll(servers);
 }
@@ -99,13 +124,19 @@ async function creation(context) {
     await alternate(context, servers, async (server, round) => {
       if (server.target === "reprise") {
         // The append rate that creation is compared with, from the same moment.
-        await attempt(context, "create", isNamed ? "append beside named" : "append beside", server, round, () =>
-          context.generator.run("append", server, { ids, connections, seconds: context.scale.seconds }));
+        await attempt(
+            context, "create", isNamed ? "append beside named" : "append beside", server, round,
+            () => context.generator.run(
+                "append", server, {ids, connections, seconds: context.scale.seconds}));
       }
-      await attempt(context, "create", isNamed ? "named" : "unnamed", server, round, () =>
-        context.generator.run("create", server, {
-          connections, seconds: context.scale.seconds, prefix: `c${prefixes++}x`, named: isNamed,
-        }));
+      await attempt(
+          context, "create", isNamed ? "named" : "unnamed", server, round,
+          () => context.generator.run("create", server, {
+            connections,
+            seconds: context.scale.seconds,
+            prefix: `c${prefixes++}x`,
+            named: isNamed,
+          }));
     });
   }
   await stopAll(servers);
@@ -119,14 +150,16 @@ async function replay(context) {
     await fill(context, server, id, context.scale.replayEvents);
     files.set(server.name, context.generator.idsFile([id]));
   }
-  const once = (variant) => (server, round) => attempt(context, "replay", variant, server, round, () =>
-    context.generator.run("replay", server, { ids: files.get(server.name) }));
+  const once = (variant) => (server, round) => attempt(
+      context, "replay", variant, server, round,
+      () => context.generator.run("replay", server, {ids: files.get(server.name)}));
   const cold = once("cold");
   await alternate(context, servers, async (server, round) => {
-    await server.restart({ isCold: true });
+    await server.restart({isCold: true});
     await cold(server, round);
   });
-  for (const server of servers) await context.generator.run("replay", server, { ids: files.get(server.name) });
+  for (const server of servers)
+    await context.generator.run("replay", server, {ids: files.get(server.name)});
   await alternate(context, servers, once("warm"), Math.max(context.rounds, 3));
   await stopAll(servers);
 }
@@ -134,19 +167,25 @@ async function replay(context) {
 async function fanout(context) {
   const servers = await startAll(context, ["reprise", "durableStreams"]);
   const shapes = [
-    ["single", { batch: 1, window: 1 }],
-    ["burst", { batch: 100, window: 4 }],
+    ["single", {batch: 1, window: 1}],
+    ["burst", {batch: 100, window: 4}],
   ];
   for (const readers of context.scale.readers) {
     for (const [shape, options] of shapes) {
-      await alternate(context, servers, (server, round) =>
-        attempt(context, "fanout", `${shape}, ${readers} readers`, server, round, async () => {
-          // A fresh log each time: the Node peer reads its file again for every delivery.
-          const ids = context.generator.idsFile(await newLogs(context, server, 1));
-          return context.generator.run("fanout", server, {
-            ids, readers, seconds: context.scale.seconds, after: server.target === "reprise" ? 0 : 1, ...options,
-          });
-        }));
+      await alternate(
+          context, servers,
+          (server, round) => attempt(
+              context, "fanout", `${shape}, ${readers} readers`, server, round, async () => {
+                // A fresh log each time: the Node peer reads its file again for every delivery.
+                const ids = context.generator.idsFile(await newLogs(context, server, 1));
+                return context.generator.run("fanout", server, {
+                  ids,
+                  readers,
+                  seconds: context.scale.seconds,
+                  after: server.target === "reprise" ? 0 : 1,
+                  ...options,
+                });
+              }));
     }
   }
   await stopAll(servers);
@@ -155,22 +194,24 @@ async function fanout(context) {
 async function idle(context) {
   const servers = await startAll(context, ["reprise", "durableStreams"]);
   const readers = context.scale.idleReaders;
-  await alternate(context, servers, (server, round) =>
-    attempt(context, "idle", `${readers} readers`, server, round, async () => {
-      const ids = context.generator.idsFile(await newLogs(context, server, 100));
-      const after = server.target === "reprise" ? 0 : 1;
-      // What the first readers ever cost (pages touched, caches filled) is not the cost of a subscriber.
-      const first = context.generator.hold("idle", server, { ids, readers: 100, after });
-      await first.ready;
-      await first.release();
-      const before = server.residentBytes();
-      const held = context.generator.hold("idle", server, { ids, readers, after });
-      await held.ready;
-      const bytesPerReader = (server.residentBytes() - before) / readers;
-      await held.release();
-      await server.restart();
-      return { bytesPerReader };
-    }));
+  await alternate(
+      context, servers,
+      (server, round) => attempt(context, "idle", `${readers} readers`, server, round, async () => {
+        const ids = context.generator.idsFile(await newLogs(context, server, 100));
+        const after = server.target === "reprise" ? 0 : 1;
+        // What the first readers ever cost (pages touched, caches filled) is not the cost of a
+        // subscriber.
+        const first = context.generator.hold("idle", server, {ids, readers: 100, after});
+        await first.ready;
+        await first.release();
+        const before = server.residentBytes();
+        const held = context.generator.hold("idle", server, {ids, readers, after});
+        await held.ready;
+        const bytesPerReader = (server.residentBytes() - before) / readers;
+        await held.release();
+        await server.restart();
+        return {bytesPerReader};
+      }));
   await stopAll(servers);
 }
 
@@ -179,7 +220,8 @@ async function lastSeq(server, id) {
   return (await response.json()).lastSeq;
 }
 
-// Appends to, and openings near the head of, sessions whose histories differ only in length, in one server.
+// Appends to, and openings near the head of, sessions whose histories differ only in length, in one
+// server.
 async function history(context) {
   const servers = await startAll(context, ["reprise"]);
   for (const server of servers) {
@@ -189,10 +231,13 @@ async function history(context) {
     const measure = async (variant, id, round) => {
       const ids = context.generator.idsFile([id]);
       const after = Math.max(0, (await lastSeq(server, id)) - 10);
-      await attempt(context, "history", `open, ${variant}`, server, round, () =>
-        context.generator.run("open", server, { ids, after, count: context.scale.opens }));
-      await attempt(context, "history", `append, ${variant}`, server, round, () =>
-        context.generator.run("append", server, { ids, connections, count: context.scale.growthAppends }));
+      await attempt(
+          context, "history", `open, ${variant}`, server, round,
+          () => context.generator.run("open", server, {ids, after, count: context.scale.opens}));
+      await attempt(
+          context, "history", `append, ${variant}`, server, round,
+          () => context.generator.run(
+              "append", server, {ids, connections, count: context.scale.growthAppends}));
     };
     for (let round = 0; round < Math.max(context.rounds, 3); ++round) {
       const [short] = await newLogs(context, server, 1);
@@ -205,50 +250,83 @@ async function history(context) {
   await stopAll(servers);
 }
 
-// Data directories with more and more sessions at rest: start-up, memory, and the cost of an append and of opening a
-// stream beside a server that holds 1,000.
+// Data directories with more and more sessions at rest: start-up, memory, and the cost of an append
+// and of opening a stream beside a server that holds 1,000.
 async function population(context) {
   const sizes = context.scale.populations;
   const [small] = await startAll(context, ["reprise"]);
   if (!small) return;
   const large = await start.reprise(context);
-  const ids = { small: await newLogs(context, small, 1000), large: [] };
+  const ids = {small: await newLogs(context, small, 1000), large: []};
   for (const size of sizes) {
     ids.large = ids.large.concat(await newLogs(context, large, size - ids.large.length));
     for (let round = 0; round < context.rounds; ++round) {
       await large.restart();
-      await attempt(context, "population", `start, ${size}`, large, round, async () => ({
-        startSeconds: large.startSeconds, residentBytes: large.residentBytes(),
-      }));
+      await attempt(
+          context, "population", `start, ${size}`, large, round,
+          async () => ({
+            startSeconds: large.startSeconds,
+            residentBytes: large.residentBytes(),
+          }));
     }
     // As many sessions touched in both, so that only the number at rest differs.
     const step = Math.floor(ids.large.length / 1000);
     const sample = ids.large.filter((_, i) => i % step === 0).slice(0, 1000);
-    const files = { small: context.generator.idsFile(ids.small), large: context.generator.idsFile(sample) };
+    const files = {
+      small: context.generator.idsFile(ids.small),
+      large: context.generator.idsFile(sample)
+    };
     for (let round = 0; round < Math.max(context.rounds, 3); ++round) {
       const both = [[small, "small"], [large, "large"]];
       if (round % 2 === 1) both.reverse();
       for (const [server, which] of both) {
         const variant = which === "small" ? `1000 beside ${size}` : `${size}`;
-        await attempt(context, "population", `append, ${variant}`, server, round, () =>
-          context.generator.run("append", server, { ids: files[which], connections, count: context.scale.growthAppends }));
-        await attempt(context, "population", `open, ${variant}`, server, round, () =>
-          context.generator.run("open", server, { ids: files[which], count: context.scale.opens }));
+        await attempt(
+            context, "population", `append, ${variant}`, server, round,
+            () => context.generator.run(
+                "append", server,
+                {ids: files[which], connections, count: context.scale.growthAppends}));
+        await attempt(
+            context, "population", `open, ${variant}`, server, round,
+            () => context.generator.run(
+                "open", server, {ids: files[which], count: context.scale.opens}));
       }
     }
   }
   await stopAll([small, large]);
 }
 
-export const loads = { append: appends, create: creation, replay, fanout, idle, history, population };
+export const loads = {
+  append: appends,
+  create: creation,
+  replay,
+  fanout,
+  idle,
+  history,
+  population
+};
 
 export const scales = {
   full: {
-    seconds: 3, replayEvents: 100_000, readers: [1, 100, 1000, 5000], idleReaders: 5000, historyEvents: 1_000_000,
-    growthAppends: 20_000, opens: 1000, populations: [10_000, 100_000, 1_000_000], rounds: 3,
+    seconds: 3,
+    replayEvents: 100_000,
+    readers: [1, 100, 1000, 5000],
+    idleReaders: 5000,
+    historyEvents: 1_000_000,
+    growthAppends: 20_000,
+    opens: 1000,
+    populations: [10_000, 100_000, 1_000_000],
+    rounds: 3,
   },
   quick: {
-    seconds: 1, replayEvents: 20_000, readers: [1, 100], idleReaders: 500, historyEvents: 20_000,
-    growthAppends: 3000, opens: 200, populations: [10_000], rounds: 1,
+    seconds: 1,
+    replayEvents: 20_000,
+    readers: [1, 100],
+    idleReaders: 500,
+    historyEvents: 20_000,
+    growthAppends: 3000,
+    opens: 200,
+    populations: [10_000],
+    rounds: 1,
   },
 };

@@ -1,53 +1,99 @@
 // The run as Markdown: the goals first, then a table per load. The terminal gets the same text.
-import { cpuMicrosPerCall, deliveriesPerCpuSecond } from "./results.mjs";
+import {cpuMicrosPerCall, deliveriesPerCpuSecond} from "./results.mjs";
 
 const order = ["reprise", "redis-always", "redis-everysec", "durable-streams"];
 const whole = (value) => Math.round(value).toLocaleString("en-US");
-const micros = (value) => (value >= 10_000 ? `${(value / 1000).toFixed(1)} ms` : `${Math.round(value)} µs`);
+const micros = (value) =>
+    (value >= 10_000 ? `${(value / 1000).toFixed(1)} ms` : `${Math.round(value)} µs`);
 
-// A column: what of a sample is shown, how, and whether ours is set in relation to the peers' by it.
-const perSecond = { title: "per second", of: "perSecond", show: whole, isRatio: true };
-const cpu = { title: "server CPU µs each", of: cpuMicrosPerCall, show: (value) => value.toFixed(1) };
-const p50 = { title: "p50", of: "latencyP50Us", show: micros };
-const p99 = { title: "p99", of: "latencyP99Us", show: micros };
+// A column: what of a sample is shown, how, and whether ours is set in relation to the peers' by
+// it.
+const perSecond = {
+  title: "per second",
+  of: "perSecond",
+  show: whole,
+  isRatio: true
+};
+const cpu = {
+  title: "server CPU µs each",
+  of: cpuMicrosPerCall,
+  show: (value) => value.toFixed(1)
+};
+const p50 = {
+  title: "p50",
+  of: "latencyP50Us",
+  show: micros
+};
+const p99 = {
+  title: "p99",
+  of: "latencyP99Us",
+  show: micros
+};
 const loadShare = {
-  title: "generator busy", of: (sample) => (100 * sample.loadCpuSeconds) / sample.seconds,
+  title: "generator busy",
+  of: (sample) => (100 * sample.loadCpuSeconds) / sample.seconds,
   show: (value) => `${value.toFixed(0)} %`,
 };
 
 const tables = [
-  { load: "append", title: "Durable append, 300 bytes, 64 connections", columns: [perSecond, cpu, p50, p99, loadShare] },
-  { load: "latency", title: "Append latency at half the peak (open loop)", columns: [{ ...perSecond, isRatio: false }, p50, p99] },
-  { load: "create", title: "Creation, 64 connections", columns: [perSecond, cpu, p50, p99] },
-  { load: "replay", title: "Replay from the first event, one connection", columns: [perSecond, loadShare] },
   {
-    load: "fanout", title: "Fan-out: one writer, live SSE readers",
+    load: "append",
+    title: "Durable append, 300 bytes, 64 connections",
+    columns: [perSecond, cpu, p50, p99, loadShare]
+  },
+  {
+    load: "latency",
+    title: "Append latency at half the peak (open loop)",
+    columns: [{...perSecond, isRatio: false}, p50, p99]
+  },
+  {load: "create", title: "Creation, 64 connections", columns: [perSecond, cpu, p50, p99]},
+  {
+    load: "replay",
+    title: "Replay from the first event, one connection",
+    columns: [perSecond, loadShare]
+  },
+  {
+    load: "fanout",
+    title: "Fan-out: one writer, live SSE readers",
     columns: [
-      { ...perSecond, title: "deliveries/s" },
-      { title: "per server CPU second", of: deliveriesPerCpuSecond, show: whole, isRatio: true },
-      p50, p99, loadShare,
+      {...perSecond, title: "deliveries/s"},
+      {title: "per server CPU second", of: deliveriesPerCpuSecond, show: whole, isRatio: true},
+      p50,
+      p99,
+      loadShare,
     ],
   },
   {
-    load: "idle", title: "Memory of an idle subscriber",
-    columns: [{ title: "bytes", of: "bytesPerReader", show: whole, isRatio: true }],
+    load: "idle",
+    title: "Memory of an idle subscriber",
+    columns: [{title: "bytes", of: "bytesPerReader", show: whole, isRatio: true}],
   },
-  { load: "history", title: "Cost as one session's history grows", columns: [cpu, p50, p99] },
+  {load: "history", title: "Cost as one session's history grows", columns: [cpu, p50, p99]},
   {
-    load: "population", title: "Cost as the number of sessions grows",
+    load: "population",
+    title: "Cost as the number of sessions grows",
     columns: [
-      { title: "start", of: "startSeconds", show: (value) => `${value.toFixed(3)} s` },
-      { title: "resident", of: "residentBytes", show: (value) => `${(value / 1048576).toFixed(0)} MiB` },
-      cpu, p50, p99,
+      {title: "start", of: "startSeconds", show: (value) => `${value.toFixed(3)} s`},
+      {
+        title: "resident",
+        of: "residentBytes",
+        show: (value) => `${(value / 1048576).toFixed(0)} MiB`
+      },
+      cpu,
+      p50,
+      p99,
     ],
   },
 ];
 
-function table(results, { load, title, columns }) {
+function table(results, {load, title, columns}) {
   const servers = order.filter((name) => results.servers(load).includes(name));
   if (servers.length === 0) return "";
   const ratioColumn = columns.find((column) => column.isRatio);
-  const rows = [["", "server", ...columns.map((column) => column.title), ...(ratioColumn ? ["ours / theirs"] : [])]];
+  const rows = [[
+    "", "server", ...columns.map((column) => column.title),
+    ...(ratioColumn ? ["ours / theirs"] : [])
+  ]];
   for (const variant of results.variants(load)) {
     for (const server of servers) {
       const samples = results.select(load, variant, server);
@@ -62,8 +108,10 @@ function table(results, { load, title, columns }) {
       if (errors > 0) cells[0] += ` (${errors} errors)`;
       let ratio = "";
       if (ratioColumn && server !== "reprise") {
-        const { ratio: middle, low, high } = results.ratio(load, variant, "reprise", server, ratioColumn.of);
-        if (Number.isFinite(middle)) ratio = `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+        const {ratio: middle, low, high} =
+            results.ratio(load, variant, "reprise", server, ratioColumn.of);
+        if (Number.isFinite(middle))
+          ratio = `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
       }
       rows.push([variant, server, ...cells, ...(ratioColumn ? [ratio] : [])]);
     }
@@ -74,21 +122,33 @@ function table(results, { load, title, columns }) {
 // Markdown with padded cells, so that it reads as a table in a terminal too.
 function align(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length), 3));
-  const line = (row) => `| ${row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(" | ")} |`;
-  const rule = `|${widths.map((width, i) => (i < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
+  const line = (row) => `| ${
+      row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
+          .join(" | ")} |`;
+  const rule = `|${
+      widths.map((width, i) => (i < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`))
+          .join("|")}|`;
   return [line(rows[0]), rule, ...rows.slice(1).map(line)].join("\n");
 }
 
-export function markdown({ results, verdicts, machine, settings }) {
-  const marks = { reached: "x", "not reached": " ", "not measured": " " };
-  const checklist = verdicts.map(({ text, verdict, shown }) =>
-    `- [${marks[verdict]}] ${text}: ${verdict}${shown ? ` (${shown})` : ""}`);
+export function markdown({results, verdicts, machine, settings}) {
+  const marks = {reached: "x", "not reached": " ", "not measured": " "};
+  const checklist = verdicts.map(
+      ({text, verdict, shown}) =>
+          `- [${marks[verdict]}] ${text}: ${verdict}${shown ? ` (${shown})` : ""}`);
   return [
-    "# bench/run", "",
-    `${settings}`, "",
-    `${machine}`, "",
-    "Figures are medians over the rounds; a ratio is the median of the rounds' ratios, with the lowest and the highest.", "",
-    "## Goals", "", ...checklist, "",
+    "# bench/run",
+    "",
+    `${settings}`,
+    "",
+    `${machine}`,
+    "",
+    "Figures are medians over the rounds; a ratio is the median of the rounds' ratios (lowest–highest).",
+    "",
+    "## Goals",
+    "",
+    ...checklist,
+    "",
     ...tables.map((each) => table(results, each)).filter(Boolean),
   ].join("\n");
 }

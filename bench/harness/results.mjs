@@ -11,14 +11,15 @@ export class Results {
     this.samples = [];
   }
 
-  // `round` pairs samples taken close together; ratios are made within a round, then the median is taken.
+  // `round` pairs samples taken close together; ratios are made within a round, then the median is
+  // taken.
   add(load, variant, server, round, sample) {
-    this.samples.push({ load, variant, server, round, ...sample });
+    this.samples.push({load, variant, server, round, ...sample});
   }
 
   select(load, variant, server) {
-    return this.samples.filter((sample) =>
-      sample.load === load && sample.variant === variant && sample.server === server);
+    return this.samples.filter(
+        (sample) => sample.load === load && sample.variant === variant && sample.server === server);
   }
 
   median(load, variant, server, figure = "perSecond") {
@@ -31,19 +32,22 @@ export class Results {
     const of = typeof figure === "function" ? figure : (sample) => sample[figure];
     const ratios = [];
     for (const mine of this.select(load, variant, ours)) {
-      const other = this.select(load, theirVariant, theirs).find((sample) => sample.round === mine.round);
+      const other =
+          this.select(load, theirVariant, theirs).find((sample) => sample.round === mine.round);
       if (other) ratios.push(of(mine) / of(other));
     }
     const finite = ratios.filter((value) => Number.isFinite(value));
-    return { ratio: median(finite), low: Math.min(...finite), high: Math.max(...finite) };
+    return {ratio: median(finite), low: Math.min(...finite), high: Math.max(...finite)};
   }
 
   variants(load) {
-    return [...new Set(this.samples.filter((sample) => sample.load === load).map((sample) => sample.variant))];
+    return [...new Set(
+        this.samples.filter((sample) => sample.load === load).map((sample) => sample.variant))];
   }
 
   servers(load) {
-    return [...new Set(this.samples.filter((sample) => sample.load === load).map((sample) => sample.server))];
+    return [...new Set(
+        this.samples.filter((sample) => sample.load === load).map((sample) => sample.server))];
   }
 }
 

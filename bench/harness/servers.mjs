@@ -1,15 +1,15 @@
 // The servers under load, each a child process on loopback with a temporary data directory.
 //
-//     const server = await start.reprise({ binary, root });   // start.redisAlways(...), start.redisEverysec, ...
-//     server.pid, server.port, server.residentBytes()
-//     await server.restart();   // same data directory; startSeconds is the time from exec to ready
-//     await server.stop();      // SIGTERM, then the data directory is removed
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { join } from "node:path";
+//     const server = await start.reprise({ binary, root });   // start.redisAlways(...),
+//     start.redisEverysec, ... server.pid, server.port, server.residentBytes() await
+//     server.restart();   // same data directory; startSeconds is the time from exec to ready await
+//     server.stop();      // SIGTERM, then the data directory is removed
+import {spawn, spawnSync} from "node:child_process";
+import {mkdtempSync, readFileSync, readdirSync, rmSync} from "node:fs";
+import {createServer} from "node:net";
+import {join} from "node:path";
 
-import { benchDirectory } from "./build.mjs";
+import {benchDirectory} from "./build.mjs";
 
 const readyDeadlineMs = 120_000;
 const stopDeadlineMs = 60_000;
@@ -21,16 +21,17 @@ function freePort() {
     const probe = createServer();
     probe.on("error", reject);
     probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
+      const {port} = probe.address();
       probe.close(() => resolve(port));
     });
   });
 }
 
 class Server {
-  // `command(directory, port)` gives [program, ...args]; `ready(line)` gives the port once a line says so.
-  constructor({ name, target, root, command, ready, wantsPort = false }) {
-    Object.assign(this, { name, target, command, ready, wantsPort });
+  // `command(directory, port)` gives [program, ...args]; `ready(line)` gives the port once a line
+  // says so.
+  constructor({name, target, root, command, ready, wantsPort = false}) {
+    Object.assign(this, {name, target, command, ready, wantsPort});
     this.directory = mkdtempSync(join(root, `${name}-`));
   }
 
@@ -38,17 +39,20 @@ class Server {
     const port = this.wantsPort ? await freePort() : 0;
     const [program, ...args] = this.command(this.directory, port);
     const begun = process.hrtime.bigint();
-    this.child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    this.child = spawn(program, args, {stdio: ["ignore", "pipe", "pipe"]});
     this.pid = this.child.pid;
     running.add(this);
     let errors = "";
-    this.child.stderr.on("data", (bytes) => { errors = (errors + bytes).slice(-4000); });
+    this.child.stderr.on("data", (bytes) => {
+      errors = (errors + bytes).slice(-4000);
+    });
     this.exited = new Promise((resolve) => this.child.once("exit", (code, signal) => {
       running.delete(this);
       resolve(signal ?? code);
     }));
     await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${this.name} is not ready\n${errors}`)), readyDeadlineMs);
+      const timer = setTimeout(
+          () => reject(new Error(`${this.name} is not ready\n${errors}`)), readyDeadlineMs);
       let text = "";
       let isReady = false;
       // Read to the end of its life: a full pipe would stop the server.
@@ -67,7 +71,9 @@ class Server {
         }
       });
       this.child.once("error", reject);
-      this.exited.then((code) => reject(new Error(`${this.name} ended with ${code} before it was ready\n${errors}`)));
+      this.exited.then(
+          (code) =>
+              reject(new Error(`${this.name} ended with ${code} before it was ready\n${errors}`)));
     });
     return this;
   }
@@ -79,7 +85,7 @@ class Server {
     clearTimeout(timer);
   }
 
-  async restart({ isCold = false } = {}) {
+  async restart({isCold = false} = {}) {
     await this.end();
     if (isCold) this.evictFiles();
     await this.start();
@@ -87,14 +93,17 @@ class Server {
 
   async stop() {
     await this.end();
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.directory, {recursive: true, force: true});
   }
 
-  // Asks the kernel to drop the pages it caches of the data files; clean pages go without privileges.
+  // Asks the kernel to drop the pages it caches of the data files; clean pages go without
+  // privileges.
   evictFiles() {
-    for (const entry of readdirSync(this.directory, { recursive: true, withFileTypes: true })) {
+    for (const entry of readdirSync(this.directory, {recursive: true, withFileTypes: true})) {
       if (!entry.isFile()) continue;
-      spawnSync("dd", [`if=${join(entry.parentPath ?? entry.path, entry.name)}`, "iflag=nocache", "count=0"]);
+      spawnSync(
+          "dd",
+          [`if=${join(entry.parentPath ?? entry.path, entry.name)}`, "iflag=nocache", "count=0"]);
     }
   }
 
@@ -111,32 +120,58 @@ const listening = (line) => {
 
 function redis(name, policy, root) {
   return new Server({
-    name, target: "redis", root, wantsPort: true,
-    command: (directory, port) => [
-      "redis-server", "--port", String(port), "--bind", "127.0.0.1", "--dir", directory,
-      "--appendonly", "yes", "--appendfsync", policy, "--save", "", "--daemonize", "no",
-    ],
-    ready: (line, port) => line.includes("Ready to accept connections") && port,
-  }).start();
+           name,
+           target: "redis",
+           root,
+           wantsPort: true,
+           command: (directory, port) =>
+               ["redis-server",
+                "--port",
+                String(port),
+                "--bind",
+                "127.0.0.1",
+                "--dir",
+                directory,
+                "--appendonly",
+                "yes",
+                "--appendfsync",
+                policy,
+                "--save",
+                "",
+                "--daemonize",
+                "no",
+  ],
+           ready: (line, port) => line.includes("Ready to accept connections") && port,
+         })
+      .start();
 }
 
 export const start = {
-  reprise: ({ binary, root }) => new Server({
-    name: "reprise", target: "reprise", root, ready: listening,
-    command: (directory) => [binary, "serve", "--listen", "127.0.0.1:0", "--data", directory],
-  }).start(),
-  redisAlways: ({ root }) => redis("redis-always", "always", root),
-  redisEverysec: ({ root }) => redis("redis-everysec", "everysec", root),
-  durableStreams: ({ root }) => new Server({
-    name: "durable-streams", target: "durable-streams", root, ready: listening,
-    command: (directory) => [process.execPath, join(benchDirectory, "peers/durable-streams.mjs"), directory],
-  }).start(),
+  reprise: ({binary, root}) =>
+      new Server({
+        name: "reprise",
+        target: "reprise",
+        root,
+        ready: listening,
+        command: (directory) => [binary, "serve", "--listen", "127.0.0.1:0", "--data", directory],
+      }).start(),
+  redisAlways: ({root}) => redis("redis-always", "always", root),
+  redisEverysec: ({root}) => redis("redis-everysec", "everysec", root),
+  durableStreams: ({root}) =>
+      new Server({
+        name: "durable-streams",
+        target: "durable-streams",
+        root,
+        ready: listening,
+        command: (directory) =>
+            [process.execPath, join(benchDirectory, "peers/durable-streams.mjs"), directory],
+      }).start(),
 };
 
 // For an interrupted run: nothing of ours stays behind.
 export function killAll() {
   for (const server of running) {
     server.child.kill("SIGKILL");
-    rmSync(server.directory, { recursive: true, force: true });
+    rmSync(server.directory, {recursive: true, force: true});
   }
 }

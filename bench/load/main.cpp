@@ -18,16 +18,19 @@ constexpr std::string_view kHelp =
     R"(reprise_load LOAD --target reprise|durable-streams|redis --port N [options]
 
 loads
-  append   durable appends over --connections, spread over --ids; --batch events a call; --rate for open loop
+  append   durable appends over --connections, spread over --ids;
+           --batch events a call; --rate for open loop
   create   new logs; --count or --seconds; --named; ids go to --out
   replay   one log from its beginning to its end on one connection
   fanout   one writer, --readers live readers of the first id
   idle     --readers live readers of --ids; prints a line, then holds them until standard input ends
-  open     opens a stream at --after, waits until it is live, closes it; --count times, one at a time
+  open     opens a stream at --after, waits until it is live, closes it;
+           --count times, one at a time
   disk     what one 4 KiB write with fdatasync costs in the present directory
 
 options
-  --pid N --ids FILE --connections 64 --readers 1 --batch 1 --count 0 --window 1 --after 0 --size 300
+  --pid N --ids FILE --connections 64 --readers 1 --batch 1 --count 0 --window 1 --after 0
+  --size 300
   --seconds 5 --rate 0 --named --prefix s --out FILE
 )";
 

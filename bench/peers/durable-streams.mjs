@@ -1,17 +1,18 @@
-// Starts the Node peer, file-backed, and says where it listens in the same words Reprise uses, so that the
-// harness waits for both alike.
+// Starts the Node peer, file-backed, and says where it listens in the same words Reprise uses, so
+// that the harness waits for both alike.
 //
 //     node durable-streams.mjs DATA_DIRECTORY
 //
-// Set in the peer's favour: compression is off (nobody else in the comparison compresses), and its pool of open files
-// holds every stream of the largest load. The server's own `dataDir` option gives a pool of 100, which with 10,000
-// streams evicts files under way and answers most appends with an error, so the store is made here and put in.
-import { DurableStreamTestServer, FileBackedStreamStore } from "@durable-streams/server";
+// Set in the peer's favour: compression is off (nobody else in the comparison compresses), and its
+// pool of open files holds every stream of the largest load. The server's own `dataDir` option
+// gives a pool of 100, which with 10,000 streams evicts files under way and answers most appends
+// with an error, so the store is made here and put in.
+import {DurableStreamTestServer, FileBackedStreamStore} from "@durable-streams/server";
 
 const maxFileHandles = 16_000;
 
-const server = new DurableStreamTestServer({ host: "127.0.0.1", port: 0, compression: false });
-server.store = new FileBackedStreamStore({ dataDir: process.argv[2], maxFileHandles });
+const server = new DurableStreamTestServer({host: "127.0.0.1", port: 0, compression: false});
+server.store = new FileBackedStreamStore({dataDir: process.argv[2], maxFileHandles});
 const url = await server.start();
 process.stdout.write(`listening on ${url ?? server.url}\n`);
 for (const signal of ["SIGTERM", "SIGINT"]) {
