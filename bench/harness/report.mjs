@@ -143,7 +143,7 @@ export function markdown({results, verdicts, machine, settings}) {
     "",
     `${machine}`,
     "",
-    "Figures are medians over the rounds; a ratio is the median of the rounds' ratios (lowest–highest).",
+    "Figures are medians over the rounds; a ratio is the median of the rounds' ratios (low–high).",
     "",
     "## Goals",
     "",
