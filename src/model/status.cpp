@@ -8,15 +8,13 @@ constexpr std::size_t kVocabularies = 7;
 // The contract's table: a row for each status, in the order of the enum; a column for each
 // vocabulary.
 constexpr std::array<std::array<std::string_view, kVocabularies>, kStatuses.size()> kWords = {{
-    // clang-format off
-    {"INITIALIZING", "starting", "planning",          "active",    "running",   "CONNECTING",   "PENDING"},
-    {"ACTIVE",       "active",   "running",           "active",    "running",   "CONNECTED",    "IN_PROGRESS"},
-    {"PAUSED",       "active",   "waiting_for_input", "paused",    "suspended", "RATE_LIMITED", "IN_PROGRESS"},
-    {"COMPLETED",    "ended",    "completed",         "completed", "completed", "DISCONNECTED", "COMPLETED"},
-    {"FAILED",       "failed",   "failed",            "error",     "failed",    "ERROR",        "FAILED"},
-    {"CANCELLED",    "ended",    "cancelled",         "completed", "cancelled", "DISCONNECTED", "SKIPPED"},
-    {"CLEANUP",      "ending",   "cancelled",         "completed", "cancelled", "DISCONNECTED", "SKIPPED"},
-    // clang-format on
+    {"INITIALIZING", "starting", "planning", "active", "running", "CONNECTING", "PENDING"},
+    {"ACTIVE", "active", "running", "active", "running", "CONNECTED", "IN_PROGRESS"},
+    {"PAUSED", "active", "waiting_for_input", "paused", "suspended", "RATE_LIMITED", "IN_PROGRESS"},
+    {"COMPLETED", "ended", "completed", "completed", "completed", "DISCONNECTED", "COMPLETED"},
+    {"FAILED", "failed", "failed", "error", "failed", "ERROR", "FAILED"},
+    {"CANCELLED", "ended", "cancelled", "completed", "cancelled", "DISCONNECTED", "SKIPPED"},
+    {"CLEANUP", "ending", "cancelled", "completed", "cancelled", "DISCONNECTED", "SKIPPED"},
 }};
 
 constexpr std::array<std::string_view, kVocabularies> kVocabularyNames = {

@@ -14,15 +14,19 @@ struct Row {
   std::string_view standard, browser, agent, registry, graph, connection, execution;
 };
 constexpr Row kContract[] = {
-    // clang-format off
-    {Status::kInitializing, "INITIALIZING", "starting", "planning", "active", "running", "CONNECTING", "PENDING"},
-    {Status::kActive, "ACTIVE", "active", "running", "active", "running", "CONNECTED", "IN_PROGRESS"},
-    {Status::kPaused, "PAUSED", "active", "waiting_for_input", "paused", "suspended", "RATE_LIMITED", "IN_PROGRESS"},
-    {Status::kCompleted, "COMPLETED", "ended", "completed", "completed", "completed", "DISCONNECTED", "COMPLETED"},
+    {Status::kInitializing, "INITIALIZING", "starting", "planning", "active", "running",
+     "CONNECTING", "PENDING"},
+    {Status::kActive, "ACTIVE", "active", "running", "active", "running", "CONNECTED",
+     "IN_PROGRESS"},
+    {Status::kPaused, "PAUSED", "active", "waiting_for_input", "paused", "suspended",
+     "RATE_LIMITED", "IN_PROGRESS"},
+    {Status::kCompleted, "COMPLETED", "ended", "completed", "completed", "completed",
+     "DISCONNECTED", "COMPLETED"},
     {Status::kFailed, "FAILED", "failed", "failed", "error", "failed", "ERROR", "FAILED"},
-    {Status::kCancelled, "CANCELLED", "ended", "cancelled", "completed", "cancelled", "DISCONNECTED", "SKIPPED"},
-    {Status::kCleanup, "CLEANUP", "ending", "cancelled", "completed", "cancelled", "DISCONNECTED", "SKIPPED"},
-    // clang-format on
+    {Status::kCancelled, "CANCELLED", "ended", "cancelled", "completed", "cancelled",
+     "DISCONNECTED", "SKIPPED"},
+    {Status::kCleanup, "CLEANUP", "ending", "cancelled", "completed", "cancelled", "DISCONNECTED",
+     "SKIPPED"},
 };
 
 TEST(Status, EachOfThe49MovesIsAllowedOrNotAsTheContractSays) {
