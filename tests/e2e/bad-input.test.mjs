@@ -144,7 +144,7 @@ describe('bad input', () => {
   });
 
   it('is refused for broken chunks', async () => {
-    const sizes = ['zz', '-1', '0x5', 'FFFFFFFFFFFFFFFFF', '7fffffffffffffff', '', '5 5', '+5'];
+    const sizes = ['zz', '-1', '0x5', 'FFFFFFFFFFFFFFFFF', '', '5 5', '+5'];
     for (const size of sizes) {
       await assertRefusedFraming(['Transfer-Encoding: chunked'], `${size}\r\n${good}\r\n0\r\n\r\n`);
     }
@@ -217,6 +217,7 @@ describe('bad input', () => {
       [...head, `Content-Length: ${good.length + 10}`, '', good],
       [...head, 'Transfer-Encoding: chunked', '', `${good.length.toString(16)}\r\n${good}\r\n`],
       [...head, 'Transfer-Encoding: chunked', '', `ff\r\n${good}`],
+      [...head, 'Transfer-Encoding: chunked', '', `7fffffffffffffff\r\n${good}`],
       [...head, 'Content-Length: 24'], head,
     ];
     for (const cut of cuts) {

@@ -40,7 +40,7 @@ export function randomFrom(seed) {
 
 export function seedFor(variable = 'REPRISE_TEST_SEED') {
   const seed = Number(process.env[variable] ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`# ${variable}=${seed}`);
+  console.log(`${variable}=${seed}`);
   return seed;
 }
 

@@ -265,6 +265,21 @@ describe('the stream', () => {
     }
   });
 
+  it('replays a long history while it grows', async () => {
+    const { id, head } = await fresh();
+    for (let n = 0; n < 20; n += 1) await server.append(id, logs(1000, n * 1000));
+    const readers = await Promise.all([0, 1, 9_999, 19_000].map(async (after) => [after,
+      await server.reader(id, `?after=${after}`)]));
+    for (let n = 20; n < 23; n += 1) await server.append(id, logs(1000, n * 1000));
+    for (const [after, reader] of readers) {
+      await reaches(reader, head + 23_000, 30_000);
+      assertGapFree(reader.seqs, after + 1, head + 23_000);
+      const at = reader.frames.findIndex((frame) => frame.event === 'replayComplete');
+      assert.ok(at >= head + 20_000 - after, 'replayComplete came before the replay was complete');
+      reader.close();
+    }
+  });
+
   it('sends heartbeat comments on a quiet stream, and no frame', async () => {
     const { id, head } = await fresh(1);
     const reader = await server.reader(id);
