@@ -1,7 +1,12 @@
 // The command line: version, sessions, events, tail, doctor; --json everywhere.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { assertGapFree, follow, run, startServer, unique, until, within } from './harness.mjs';
+import {
+  assertGapFree, follow, removeDirectory, run, startServer, temporaryDirectory, unique, until,
+  within,
+} from './harness.mjs';
 
 describe('the command line', () => {
   let server;
@@ -48,11 +53,14 @@ describe('the command line', () => {
 
   it('creates, lists, shows and deletes sessions', async () => {
     const app = unique('cli');
-    const made = await json('sessions', 'create', `${app}:one`);
+    const made = await json('sessions', 'create', '--app', app, '--name', 'one', '--status',
+      'ACTIVE', '--metadata', '{"by":"cli"}');
     assert.equal(made.key, `${app}:one`);
+    assert.equal(made.status, 'ACTIVE');
+    assert.deepEqual(made.metadata, { by: 'cli' });
     assert.equal((await server.get(`${app}:one`)).id, made.id);
 
-    const listed = await json('sessions', 'list');
+    const listed = await json('sessions', 'list', '--app', app);
     const rows = Array.isArray(listed) ? listed : listed.sessions;
     assert.ok(rows.some((row) => row.id === made.id));
 
@@ -119,6 +127,28 @@ describe('the command line', () => {
     } finally {
       tail.child.kill('SIGKILL');
       await tail.exited;
+    }
+  });
+
+  it('makes a token that opens the server whose file has its entry', async () => {
+    const { code, stdout } = await run(['token', 'new', '--name', 'ci', '--json']);
+    assert.equal(code, 0);
+    const { token, entry } = JSON.parse(stdout);
+    assert.ok(!JSON.stringify(entry).includes(token), 'the file would hold the secret');
+    const directory = temporaryDirectory();
+    const file = join(directory, 'tokens.json');
+    writeFileSync(file, JSON.stringify({ tokens: [entry] }));
+    const other = await startServer({ args: ['--tokens-file', file] });
+    try {
+      const list = ['sessions', 'list', '--json', '--server', other.url];
+      const refused = await run(list);
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, /unauthorized|token/i);
+      const allowed = await run([...list, '--token', token]);
+      assert.equal(allowed.code, 0, allowed.stderr);
+    } finally {
+      await other.dispose();
+      removeDirectory(directory);
     }
   });
 
