@@ -118,10 +118,12 @@ inline Result<std::size_t> try_write(Socket& socket, std::string_view bytes) {
 
 // Different at every place, so that a lost, repeated or moved byte shows.
 inline std::string numbered_bytes(std::size_t size) {
-  std::string bytes;
-  bytes.reserve(size + 16);
-  for (std::size_t i = 0; bytes.size() < size; ++i) bytes += fmt::format("{:x};", i);
-  bytes.resize(size);
+  std::string bytes(size, '\0');
+  std::uint32_t state = 1;
+  for (char& byte : bytes) {
+    state = state * 1'664'525 + 1'013'904'223;  // the upper bits of this generator repeat late
+    byte = static_cast<char>(state >> 24);
+  }
   return bytes;
 }
 
