@@ -312,16 +312,17 @@ function execute(program, args, { seconds, env = {}, isShown = false }) {
     }, seconds * 1000);
     const done = (code, signal) => {
       clearTimeout(timer);
-      killGroup(child, 'SIGKILL');
       children.delete(child);
       const verdict = isLate ? `timed out after ${seconds} s` : signal ? `ended by ${signal}` : `exit status ${code}`;
       resolve({ code: isLate ? -1 : code ?? -1, output, verdict });
     };
     child.on('error', (error) => { output += `${program}: ${error.message}\n`; done(-1, null); });
     child.on('exit', (code, signal) => {
-      // The pipes may stay open in a process it left behind; that one is ended, then the rest is read.
+      // What it left behind in its group is ended, then the rest of the output is read. A process that has left the
+      // group may hold the pipes open for ever; it is not waited for.
       killGroup(child, 'SIGKILL');
-      child.on('close', () => done(code, signal));
+      const patience = setTimeout(() => done(code, signal), 5000);
+      child.on('close', () => { clearTimeout(patience); done(code, signal); });
     });
   });
 }
@@ -371,5 +372,5 @@ function report() {
   }
   for (const { what } of failures) console.log(`failed: ${what}`);
   console.log(`${totals.passed} passed, ${totals.failed} failed`);
-  process.exitCode = totals.failed > 0 ? 1 : 0;
+  process.exit(totals.failed > 0 ? 1 : 0);
 }

@@ -11,7 +11,9 @@ export function compileCommands() {
   const file = path.join(build, 'compile_commands.json');
   if (!existsSync(file)) throw new Error('build/release is not built: ./test --only tidy does both');
   return JSON.parse(readFileSync(file, 'utf8')).map((entry) => ({
-    ...entry, source: path.relative(root, path.resolve(entry.directory, entry.file)),
+    ...entry,
+    source: path.relative(root, path.resolve(entry.directory, entry.file)),
+    output: / -o (\S+) -c /.exec(entry.command)[1],
   }));
 }
 
