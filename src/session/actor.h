@@ -1,0 +1,165 @@
+// SessionActor: the one owner of a session's state while it is in memory.
+//
+// Calls queue. While a commit is in flight the next ones gather, and the whole queue becomes the
+// next commit: load makes batches larger instead of slower. Each call is decided against the state
+// the earlier ones of its batch will have made, and every answer, refusals included, is given only
+// when that batch is durable.
+//
+// After a failed commit the outcome is unknown, so the actor loads itself anew before the next
+// call.
+//
+// Threads: an actor belongs to its session's home loop.
+#pragma once
+
+#include <coroutine>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "model/decide.h"
+#include "rt/cancel.h"
+#include "rt/gate.h"
+#include "rt/task.h"
+#include "session/stored_session.h"
+#include "session/subscribers.h"
+#include "store/async.h"
+#include "stream/hub.h"
+#include "stream/idempotency.h"
+
+namespace reprise::session {
+
+// What callers see of a session.
+struct SessionView {
+  model::SessionState state;
+  std::uint64_t revision = 0;
+  std::size_t subscribers = 0;
+  StreamId stream;
+};
+
+// Notes activity without an event. Persisted when `is_explicit`, otherwise at most once per tenth
+// of the TTL.
+struct Touch {
+  bool is_explicit = false;
+};
+// The janitor's visit: expires the session if its time has come, else files it under its later
+// time.
+struct ExpireOrRefile {};
+// Removes the session.
+struct Remove {};
+// PATCH before its metadata is merged with what is there.
+struct MergePatch {
+  std::optional<std::string> metadata;  // a merge-patch
+  std::optional<std::optional<std::uint64_t>> ttl_seconds;
+  std::optional<std::string> owner_agent;
+};
+// Just the state, for a session that is not loaded yet.
+struct Look {};
+
+using Action = std::variant<model::Command, Touch, ExpireOrRefile, Remove, MergePatch, Look>;
+
+// What a call on the key's record must find for reset and remove; such a call is committed on its
+// own.
+struct KeyHold {
+  bool is_own = false;  // the key's record names this session
+  store::Precondition only_if;
+};
+
+struct Call {
+  Action action;
+  std::optional<std::uint64_t> if_match;  // a revision
+  std::optional<stream::IdempotencyClaim> claim;
+  std::optional<KeyHold> key_hold;
+  bool wants_view = true;
+};
+
+// What a call answers: made durable by a commit, or nothing changed and the answer is from applied
+// state.
+struct Answer {
+  Seq first;  // the events this call added; 0 if none
+  Seq last;
+  std::optional<SessionView> view;
+  std::string remembered;  // an idempotent call's first answer, if this is a repetition
+};
+
+class ActorAnswer {
+ public:
+  // What changed something can only be told once it is durable.
+  explicit ActorAnswer(store::Durable<Answer> durable) : answer_(*std::move(durable)) {}
+  // For calls that change nothing.
+  static ActorAnswer unchanged(Answer answer) { return ActorAnswer(std::move(answer)); }
+  const Answer& operator*() const { return answer_; }
+  const Answer* operator->() const { return &answer_; }
+
+ private:
+  explicit ActorAnswer(Answer answer) : answer_(std::move(answer)) {}
+  Answer answer_;
+};
+
+// What an actor needs of its surroundings; one per loop.
+struct ActorContext {
+  store::AsyncStore& store;
+  stream::Hub& hub;
+  const Clock& clock;
+  rt::Gate& gate;  // its batches run inside
+};
+
+class SessionActor : public std::enable_shared_from_this<SessionActor> {
+ public:
+  // One that loads itself when first called.
+  SessionActor(ActorContext& context, SessionId id);
+  // One for a session just created.
+  SessionActor(ActorContext& context, StoredSession created);
+  ~SessionActor();
+
+  rt::Task<Result<ActorAnswer>> call(Call call);
+
+  bool is_loaded() const { return is_loaded_; }
+  bool is_removed() const { return is_removed_; }
+  // Nothing would be lost by dropping it from memory.
+  bool is_idle() const;
+  // Applied state; only if is_loaded().
+  SessionView view() const;
+  // Applied state, if it can be told without asking the store: loaded, and not past its expiry.
+  std::optional<SessionView> current_view() const;
+
+  Subscribers& subscribers() { return subscribers_; }
+  SessionId id() const { return id_; }
+
+ private:
+  struct Waiting;
+  struct Batch;
+  rt::Task<> run();
+  rt::Task<Result<>> load();
+  rt::Task<Result<ActorAnswer>> enqueue(Call call);
+  rt::Task<Result<ActorAnswer>> call_once(Call call);
+  void refuse_all();
+  void take_queue(Batch& batch);
+  Result<Answer> decide(const Call& call, Batch& batch);
+  Result<Answer> decide_command(const Call& call, const model::Command& command, Batch& batch);
+  Result<Answer> decide_touch(const Touch& touch, Batch& batch);
+  Result<Answer> decide_removal(const Call& call, Batch& batch);
+  void add_events(const std::vector<model::Event>& events, Batch& batch);
+  void finish(Batch& batch, bool must_refile);
+  void apply(Batch& batch, const store::Durable<store::Committed>& durable);
+  SessionView view_of(const StoredSession& stored) const;
+
+  ActorContext& context_;
+  const SessionId id_;
+  StoredSession stored_;  // applied: durable and told
+  bool is_loaded_ = false;
+  bool is_removed_ = false;
+  bool is_running_ = false;
+  std::deque<Waiting*> queue_;
+  Subscribers subscribers_;
+  // Idempotent calls in flight: a repetition waits for the first one to end, then looks its answer
+  // up.
+  std::unordered_map<std::string, std::shared_ptr<rt::Signal>> in_flight_;
+};
+
+}  // namespace reprise::session

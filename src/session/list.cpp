@@ -1,0 +1,259 @@
+#include "session/list.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "session/keys.h"
+#include "session/limits.h"
+
+namespace reprise::session {
+namespace {
+
+// Ids are made from the clock, but a busy millisecond borrows from the next: ranges of ids are a
+// little wider than the times asked for, and every row's own time is checked.
+constexpr Millis kIdSlack{2'000};
+constexpr std::size_t kScanChunk = 256;
+constexpr std::size_t kCursorHashBytes = 8;
+
+enum class Phase : char { kWaiting = 'w', kRest = 'r' };
+
+struct Cursor {
+  Phase phase = Phase::kRest;
+  std::optional<SessionId> after;  // the last row seen
+};
+
+// A cursor is good for one query: it carries a hash of it.
+std::string query_hash(const ListQuery& query) {
+  std::string text;
+  const auto add = [&](const std::optional<std::string>& value) {
+    text.push_back(value ? '\1' : '\0');
+    put_text(text, value.value_or(""));
+  };
+  const auto add_time = [&](const std::optional<TimePoint>& value) {
+    put_be64(text, value ? static_cast<std::uint64_t>(value->ms) : 0);
+  };
+  const Filter& filter = query.filter;
+  add(filter.app);
+  add(filter.graph_id);
+  add(filter.owner_agent);
+  add(filter.name_starts_with);
+  add_time(filter.created_after);
+  add_time(filter.created_before);
+  for (const model::Status status : filter.statuses) text.push_back(static_cast<char>(status));
+  text.push_back(filter.only_waiting ? 'w' : '-');
+  text.push_back(query.waiting_first ? 'f' : '-');
+  return sha256(text).substr(0, kCursorHashBytes);
+}
+
+std::string encode_cursor(const ListQuery& query, Phase phase, SessionId last) {
+  std::string bytes = query_hash(query);
+  bytes.push_back(static_cast<char>(phase));
+  bytes += last.view();
+  return to_base64url(bytes);
+}
+
+Result<Cursor> decode_cursor(const ListQuery& query) {
+  Cursor cursor{.phase = query.waiting_first ? Phase::kWaiting : Phase::kRest,
+                .after = std::nullopt};
+  if (query.cursor.empty()) return cursor;
+  const auto bytes = from_base64url(query.cursor);
+  if (!bytes || bytes->size() != kCursorHashBytes + 1 + 16)
+    return fail(Code::kBadCursor, "the cursor is not one that a list gave");
+  if (bytes->substr(0, kCursorHashBytes) != query_hash(query))
+    return fail(Code::kBadCursor, "the cursor belongs to a query with other filters");
+  const char phase = (*bytes)[kCursorHashBytes];
+  const bool is_phase = phase == static_cast<char>(Phase::kRest) ||
+                        (phase == static_cast<char>(Phase::kWaiting) && query.waiting_first);
+  if (!is_phase) return fail(Code::kBadCursor, "the cursor is not one that a list gave");
+  cursor.phase = static_cast<Phase>(phase);
+  cursor.after = SessionId::from_bytes(std::string_view(*bytes).substr(kCursorHashBytes + 1));
+  return cursor;
+}
+
+SessionId smallest_id_at(TimePoint at) {
+  SessionId id{};
+  const auto ms = static_cast<std::uint64_t>(std::max<std::int64_t>(at.ms, 0));
+  for (std::size_t i = 0; i < 6; ++i) id.bytes[i] = static_cast<unsigned char>(ms >> (40 - 8 * i));
+  return id;
+}
+
+Result<std::optional<StoredSession>> load_row(const store::Store& store, SessionId id) {
+  REPRISE_TRY(const auto record, store.get(session_key(id), store::ReadMode::kBlocking));
+  if (!record) return std::nullopt;  // deleted since the index was read
+  REPRISE_TRY(StoredSession session, decode_stored(record->value, record->version));
+  REPRISE_TRY(const auto newest, store.last(session.stream, store::ReadMode::kBlocking));
+  REPRISE_CHECK(bring_up_to(session, newest));
+  return session;
+}
+
+Result<std::int64_t> count(const store::Store& store, std::string_view app, std::string_view graph,
+                           const std::vector<model::Status>& statuses) {
+  std::int64_t sum = 0;
+  for (const model::Status status : model::kStatuses) {
+    if (!statuses.empty() && std::find(statuses.begin(), statuses.end(), status) == statuses.end())
+      continue;
+    REPRISE_TRY(const auto part,
+                store.counter(counter_key(app, graph, status), store::ReadMode::kBlocking));
+    sum += part;
+  }
+  return sum;
+}
+
+// The index that has the fewest rows to look at, as far as the counters tell.
+Result<std::string> choose_index(const store::Store& store, const Filter& filter) {
+  if (filter.only_waiting) return waiting_prefix();
+  if (filter.owner_agent) return owner_prefix(*filter.owner_agent);
+  std::string best = all_prefix();
+  REPRISE_TRY(std::int64_t fewest, count(store, "", "", {}));
+  const auto consider = [&](std::string prefix, std::int64_t rows) {
+    if (rows >= fewest) return;
+    fewest = rows;
+    best = std::move(prefix);
+  };
+  if (filter.statuses.size() == 1) {
+    REPRISE_TRY(const auto rows, count(store, "", "", filter.statuses));
+    consider(status_prefix(filter.statuses.front()), rows);
+  }
+  if (filter.app) {
+    REPRISE_TRY(const auto rows, count(store, *filter.app, "", {}));
+    consider(app_prefix(*filter.app), rows);
+  }
+  if (filter.graph_id) {
+    REPRISE_TRY(const auto rows, count(store, "", *filter.graph_id, {}));
+    consider(graph_prefix(*filter.graph_id), rows);
+  }
+  return best;
+}
+
+struct Walk {
+  const store::Store& store;
+  const ListQuery& query;
+  ListPage page;
+  std::size_t examined = 0;
+  bool is_full() const {
+    return page.sessions.size() >= query.limit || examined >= kMaxExaminedRows;
+  }
+  Result<> take(SessionId id, bool skips_waiting) {
+    ++examined;
+    REPRISE_TRY(auto row, load_row(store, id));
+    if (!row) return {};
+    const Filterable fields = filterable(row->state);
+    if (skips_waiting && fields.is_waiting) return {};
+    if (query.filter.matches(fields)) page.sessions.push_back(*std::move(row));
+    return {};
+  }
+};
+
+// Walks one index backwards from the cursor. True if it came to the index's end.
+Result<bool> walk_index(Walk& walk, Phase phase, const std::string& prefix,
+                        std::optional<SessionId> after, bool skips_waiting) {
+  const Filter& filter = walk.query.filter;
+  std::string begin = prefix;
+  if (filter.created_after) begin += smallest_id_at(*filter.created_after - kIdSlack).view();
+  std::string end = prefix_end(prefix);
+  if (filter.created_before)
+    end = prefix + std::string(smallest_id_at(*filter.created_before + kIdSlack).view());
+  if (after) end = std::min(end, prefix + std::string(after->view()));
+  while (begin < end) {
+    REPRISE_TRY(
+        const auto rows,
+        walk.store.scan({.begin = begin, .end = end, .is_reverse = true, .limit = kScanChunk},
+                        store::ReadMode::kBlocking));
+    for (const auto& row : rows.records) {
+      const auto id = id_of_index_key(row.key);
+      if (!id) return fail(Code::kCorrupt, "an index key does not decode");
+      REPRISE_CHECK(walk.take(*id, skips_waiting));
+      if (walk.is_full()) {
+        walk.page.next_cursor = encode_cursor(walk.query, phase, *id);
+        return false;
+      }
+      end = row.key;
+    }
+    if (!rows.has_more) break;
+  }
+  return true;
+}
+
+// Names are indexed by name, not by time. Few matches are gathered and put in order; where a prefix
+// has many, walking the newest sessions finds enough of them soon.
+Result<bool> walk_names(Walk& walk, std::optional<SessionId> after) {
+  const std::string prefix = name_prefix(*walk.query.filter.name_starts_with);
+  REPRISE_TRY(const auto rows, walk.store.scan({.begin = prefix,
+                                                .end = prefix_end(prefix),
+                                                .is_reverse = false,
+                                                .limit = kMaxExaminedRows},
+                                               store::ReadMode::kBlocking));
+  if (rows.has_more) return false;
+  std::vector<SessionId> ids;
+  for (const auto& row : rows.records) {
+    const auto id = id_of_index_key(row.key);
+    if (!id) return fail(Code::kCorrupt, "an index key does not decode");
+    if (!after || *id < *after) ids.push_back(*id);
+  }
+  std::sort(ids.begin(), ids.end(), std::greater<>());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    REPRISE_CHECK(walk.take(ids[i], false));
+    if (!walk.is_full()) continue;
+    if (i + 1 < ids.size()) walk.page.next_cursor = encode_cursor(walk.query, Phase::kRest, ids[i]);
+    break;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Filter::matches(const Filterable& session) const {
+  if (allowed_apps &&
+      std::find(allowed_apps->begin(), allowed_apps->end(), session.app) == allowed_apps->end())
+    return false;
+  return (!app || *app == session.app) && (!graph_id || *graph_id == session.graph_id) &&
+         (!owner_agent || *owner_agent == session.owner_agent) &&
+         (!created_after || session.created_at > *created_after) &&
+         (!created_before || session.created_at < *created_before) &&
+         (!name_starts_with || session.name.starts_with(*name_starts_with)) &&
+         (!only_waiting || session.is_waiting) &&
+         (statuses.empty() ||
+          std::find(statuses.begin(), statuses.end(), session.status) != statuses.end());
+}
+
+Result<ListPage> list_sessions(const store::Store& store, const ListQuery& query) {
+  REPRISE_TRY(Cursor cursor, decode_cursor(query));
+  Walk walk{store, query, {}};
+  if (query.filter.name_starts_with && !query.waiting_first &&
+      !query.filter.name_starts_with->empty()) {
+    REPRISE_TRY(const bool is_done, walk_names(walk, cursor.after));
+    if (is_done) return std::move(walk.page);
+  }
+  if (cursor.phase == Phase::kWaiting) {
+    REPRISE_TRY(const bool is_done,
+                walk_index(walk, Phase::kWaiting, waiting_prefix(), cursor.after, false));
+    if (!is_done || query.filter.only_waiting) return std::move(walk.page);
+    cursor.after.reset();
+  }
+  REPRISE_TRY(const std::string prefix, choose_index(store, query.filter));
+  REPRISE_CHECK(walk_index(walk, Phase::kRest, prefix, cursor.after, query.waiting_first));
+  return std::move(walk.page);
+}
+
+Result<std::map<model::Status, std::int64_t>> count_by_status(const store::Store& store,
+                                                              const Filter& filter) {
+  std::vector<std::string> apps;
+  if (filter.app)
+    apps.push_back(*filter.app);
+  else if (filter.allowed_apps)
+    apps = *filter.allowed_apps;
+  else
+    apps.emplace_back();
+  std::map<model::Status, std::int64_t> counts;
+  for (const model::Status status : model::kStatuses) {
+    counts[status] = 0;
+    for (const std::string& app : apps) {
+      REPRISE_TRY(const auto part, count(store, app, filter.graph_id.value_or(""), {status}));
+      counts[status] += part;
+    }
+  }
+  return counts;
+}
+
+}  // namespace reprise::session

@@ -1,0 +1,125 @@
+// SessionService: everything the API can ask about sessions, from any loop.
+//
+// A session lives on the loop its id hashes to. A call goes there, is answered by the session's
+// actor, and comes back to the loop it started on.
+//
+// Threads: each member may be awaited on any of the loops given at construction.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "model/decide.h"
+#include "rt/loop.h"
+#include "rt/pool.h"
+#include "session/actor.h"
+#include "session/list.h"
+#include "session/monitor_id.h"
+#include "session/shard.h"
+#include "store/async.h"
+#include "stream/hub.h"
+
+namespace reprise::session {
+
+// How a client names a session: its id, or its key.
+using SessionRef = std::variant<SessionId, model::SessionKey>;
+
+struct ServiceOptions {
+  std::size_t max_loaded_per_loop = 50'000;
+  std::uint64_t retention_seconds = 0;  // ended sessions are removed after this; 0: never
+};
+
+struct GotOrCreated {
+  SessionView view;
+  bool is_created = false;
+};
+
+struct EventPage {
+  std::vector<store::StoredEntry> entries;
+  Seq next_after;
+  Seq head;
+  bool has_more = false;
+};
+
+struct ListResult {
+  ListPage page;
+  std::vector<std::size_t> subscribers;  // per session of the page
+  MonitorId monitor_id;
+  std::map<model::Status, std::int64_t> counts;
+};
+
+class SessionService {
+ public:
+  SessionService(const std::vector<rt::Loop*>& loops, store::Store& store, rt::Pool& pool,
+                 const Clock& clock, Random& random, ServiceOptions options);
+  ~SessionService();
+
+  rt::Task<Result<SessionView>> get(SessionRef session);
+  rt::Task<Result<store::Durable<Created>>> create(model::Create create);
+  rt::Task<Result<GotOrCreated>> get_or_create(model::Create create);
+  rt::Task<Result<ActorAnswer>> call(SessionRef session, Call call);
+  rt::Task<Result<ActorAnswer>> reset(SessionRef session, std::string reason);
+  rt::Task<Result<>> remove(SessionRef session);
+  rt::Task<Result<>> publish_ephemeral(SessionRef session, std::vector<model::Event> events);
+
+  // Events with numbers over `after`, of these types (empty: all). `after` beyond the head is
+  // kCursorBeyondHead.
+  rt::Task<Result<EventPage>> events(SessionRef session, Seq after, std::size_t limit,
+                                     std::vector<std::string> types);
+
+  rt::Task<Result<ListResult>> list(ListQuery query);
+  rt::Task<Result<MonitorId>> monitor_heads();
+
+  // Counts a stream's connection; leave() must follow a join that succeeded.
+  rt::Task<Result<>> join(SessionId session, std::string client_id, bool is_named);
+  void leave(SessionId session, std::string client_id);
+  rt::Task<Result<std::vector<SubscriberView>>> subscribers(SessionRef session);
+  rt::Task<std::vector<std::size_t>> subscriber_counts(std::vector<SessionId> sessions);
+
+  // Refuses new work, waits for what is in flight. On the first loop.
+  rt::Task<> close();
+
+  // Of the calling loop.
+  store::AsyncStore& store_here() { return *stores_[here()]; }
+  stream::Hub& hub_here() { return hubs_.at(here()); }
+  std::size_t home_index(SessionId id) const;
+  std::size_t feed_home(std::size_t feed) const;
+  store::Store& store() { return store_; }
+  const Clock& clock() const { return clock_; }
+  Random& random() { return random_; }
+  const ServiceOptions& options() const { return options_; }
+  ShardProbe probe() const;
+  stream::HubProbe hub_probe() const { return hubs_.probe(); }
+
+ private:
+  std::size_t here() const;
+  Shard& home(SessionId id) { return *shards_[home_index(id)]; }
+  rt::Task<Result<SessionId>> resolve(SessionRef session);
+  rt::Task<Result<SessionView>> look(SessionId id);
+  rt::Task<Result<ActorAnswer>> call_actor(SessionId id, Call call);
+  rt::Task<Result<store::Durable<Created>>> create_at_home(
+      model::Create create, std::optional<store::Precondition> key_hold);
+  struct Holder {
+    std::optional<SessionView> living;
+    std::optional<SessionId> holder;
+    store::Precondition only_if;
+  };
+  rt::Task<Result<Holder>> holder_of(model::SessionKey key);
+
+  store::Store& store_;
+  const Clock& clock_;
+  Random& random_;
+  const ServiceOptions options_;
+  std::vector<rt::Loop*> loops_;
+  stream::Hubs hubs_;
+  std::vector<std::unique_ptr<store::AsyncStore>> stores_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+}  // namespace reprise::session

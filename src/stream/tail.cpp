@@ -1,0 +1,165 @@
+#include "stream/tail.h"
+
+#include "base/assert.h"
+#include "stream/limits.h"
+
+namespace reprise::stream {
+namespace {
+
+// Encodes entries as they are read, without a copy of each.
+class Encoder final : public store::EntryVisitor {
+ public:
+  Encoder(const FrameFormat& format, Seq after) : last(after), format_(format) {}
+  bool visit(Seq seq, std::string_view bytes) override {
+    // A gap can only be damage: the numbers of a stream are consecutive.
+    if (seq.value != last.value + 1 && last.value != 0) has_gap = true;
+    format_.append_entry(*frames, seq, bytes);
+    last = seq;
+    ++count;
+    return true;
+  }
+  std::shared_ptr<std::string> frames = std::make_shared<std::string>();
+  Seq last;
+  std::size_t count = 0;
+  bool has_gap = false;
+
+ private:
+  const FrameFormat& format_;
+};
+
+}  // namespace
+
+Tail::Tail(Hub& hub, store::AsyncStore& store, Outlet& outlet, const TailFrames& frames,
+           TailRequest request)
+    : hub_(hub),
+      store_(store),
+      outlet_(outlet),
+      frames_(frames),
+      request_(std::move(request)),
+      changed_(hub.loop()),
+      cursor_(request_.after) {}
+
+Tail::~Tail() {
+  if (is_subscribed_) hub_.unsubscribe(request_.stream, request_.home, *this);
+}
+
+rt::Task<bool> Tail::subscribe() {
+  is_subscribed_ = co_await hub_.subscribe(request_.stream, request_.home, *this);
+  co_return is_subscribed_;
+}
+
+void Tail::set_replay(Seq after, Seq until, std::optional<std::string> end_reason) {
+  cursor_ = after;
+  request_.replay_until = until;
+  // A batch that came meanwhile knows better.
+  if (seen_up_to_ > until) return;
+  end_reason_ = std::move(end_reason);
+  end_at_ = until;
+}
+
+rt::Task<Result<>> Tail::follow(rt::CancelScope& scope) {
+  REPRISE_ASSERT(is_subscribed_);
+  for (;;) {
+    if (!is_live_ && !removed_reason_) REPRISE_CO_CHECK(co_await catch_up(scope));
+    std::optional<std::string> reason = removed_reason_;
+    if (!reason && end_reason_ && cursor_ >= end_at_) reason = end_reason_;
+    if (reason) {
+      is_live_ = false;
+      REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
+      outlet_.push(std::make_shared<const std::string>(frames_.end(*reason)), 0);
+      co_return Result<>{};
+    }
+    was_written_since_heartbeat_ = false;
+    auto woken = co_await changed_.wait(
+        scope, rt::Deadline::after(hub_.loop(), request_.heartbeat_interval));
+    if (woken) continue;
+    if (woken.error().code != Code::kDeadline) co_return woken;
+    if (is_live_ && !was_written_since_heartbeat_ &&
+        !outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0))
+      fall_back();
+  }
+}
+
+rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
+  while (!removed_reason_) {
+    REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
+    if (scope.is_cancelled()) co_return fail(scope.reason());
+    Encoder encoder(frames_.format(), cursor_);
+    REPRISE_CO_CHECK(co_await store_.read({.stream = request_.stream,
+                                           .after = cursor_,
+                                           .limit = kReplayChunkEntries,
+                                           .max_bytes = kReplayChunkBytes},
+                                          encoder));
+    if (encoder.has_gap) co_return fail(Code::kCorrupt, "the stored stream has a gap");
+    // The end of the replay stands between the entries that were there at the start and later ones;
+    // it may fall inside a chunk, but live order is the same on either side of it.
+    cursor_ = encoder.last;
+    if (!has_replayed_ && cursor_ >= request_.replay_until) {
+      has_replayed_ = true;
+      *encoder.frames += frames_.replay_complete(request_.replay_until);
+    }
+    // wait_for_room left space for a whole chunk.
+    if (!encoder.frames->empty()) {
+      was_written_since_heartbeat_ = true;
+      outlet_.push(std::move(encoder.frames), 0);
+    }
+    if (encoder.count == 0 && seen_up_to_ <= cursor_) {
+      is_live_ = true;
+      co_return Result<>{};
+    }
+    if (end_reason_ && cursor_ >= end_at_ && seen_up_to_ <= cursor_) {
+      is_live_ = true;
+      co_return Result<>{};
+    }
+    // Others on this loop get their turn between two chunks.
+    co_await rt::yield(hub_.loop());
+  }
+  co_return Result<>{};
+}
+
+void Tail::fall_back() {
+  is_live_ = false;
+  changed_.notify();
+}
+
+void Tail::on_batch(const LiveBatch& live) {
+  const Batch& batch = live.batch();
+  if (batch.last() <= seen_up_to_) return;
+  seen_up_to_ = batch.last();
+  if (batch.is_end) {
+    end_reason_ = batch.end_reason;
+    end_at_ = batch.last();
+  } else {
+    end_reason_.reset();
+  }
+  if (!is_live_) return;
+  if (batch.last() <= cursor_) {
+    if (end_reason_) changed_.notify();
+    return;
+  }
+  if (batch.first.value > cursor_.value + 1) return fall_back();
+  const LiveBatch::Encoded& encoded = live.encoded(frames_.format());
+  const std::size_t known = cursor_.value + 1 - batch.first.value;
+  if (!outlet_.push(encoded.bytes, encoded.starts[known])) return fall_back();
+  was_written_since_heartbeat_ = true;
+  cursor_ = batch.last();
+  if (end_reason_) changed_.notify();
+}
+
+void Tail::on_ephemeral(const SharedBytes& event_json) {
+  // Only while live: a reader that catches up would see it out of order. A slow reader may miss it.
+  if (!is_live_) return;
+  outlet_.push(std::make_shared<const std::string>(frames_.ephemeral(*event_json)), 0);
+}
+
+void Tail::on_gap() {
+  if (is_live_) fall_back();
+}
+
+void Tail::on_removed(std::string_view reason) {
+  removed_reason_ = std::string(reason);
+  is_live_ = false;
+  changed_.notify();
+}
+
+}  // namespace reprise::stream
