@@ -293,25 +293,6 @@ bool has_value(std::string_view number) {
 
 }  // namespace
 
-const char* find_quote_or_backslash(const char* at, const char* end) {
-  // Eight bytes at a time: a byte of `word ^ pattern` is zero where the pattern's byte stands, and
-  // (x - 0x01..) & ~x & 0x80.. is non-zero exactly when some byte of x is zero.
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHighs = 0x8080808080808080;
-  while (end - at >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, 8);
-    const std::uint64_t quotes = word ^ (kOnes * '"');
-    const std::uint64_t backslashes = word ^ (kOnes * '\\');
-    const std::uint64_t found =
-        (((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes)) & kHighs;
-    if (found != 0) break;
-    at += 8;
-  }
-  while (at != end && *at != '"' && *at != '\\') ++at;
-  return at;
-}
-
 void append_unescaped(std::string& out, std::string_view inner) {
   const char* at = inner.data();
   const char* const end = at + inner.size();
