@@ -47,8 +47,10 @@ test('a header of src is wrapped in a namespace of reprise', () => {
 
 test('tests do not sleep', () => {
   const sleeping = /\bsleep_(for|until)\b|\bu?sleep\(|timers\/promises|setTimeout\([^,]+, *[0-9]{3,}/;
+  // The runtime's own sleep_for is what its tests are about.
+  const isSubject = (line) => /^src\/rt\//.test(line) && /co_await (rt::)?sleep_for\(/.test(line);
   const tests = files.filter((file) => /_test\.cpp$|\.test\.m?js$/.test(file) && file !== 'tests/tidy/source.test.mjs');
-  expectNone(tests.flatMap((file) => matches(file, sleeping)));
+  expectNone(tests.flatMap((file) => matches(file, sleeping)).filter((line) => !isSubject(line)));
 });
 
 test('no test is skipped or singled out', () => {
