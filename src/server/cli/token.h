@@ -1,0 +1,23 @@
+// Making a bearer token: the secret for its user, and the line for the server's tokens file, which
+// holds only the secret's SHA-256.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "server/cli/commands.h"
+
+namespace reprise::server::cli {
+
+struct MadeToken {
+  std::string secret;  // rp_ and 32 random bytes in base64url
+  std::string line;    // {"name":"ci","sha256":"…","scopes":["read","write"],"apps":["a"]}
+};
+
+// kBadParameter for an empty name or an unknown scope.
+Result<MadeToken> make_token(const NewToken& token, Random& random);
+
+std::string sha256_hex(std::string_view bytes);
+
+}  // namespace reprise::server::cli

@@ -1,0 +1,87 @@
+// The configuration of `reprise serve`: flags over environment over file over these defaults.
+//
+//     Result<Config> config = load_config(flags, environment);   // flags: {"--threads", {"4"}},
+//     ... REPRISE_CHECK(check(*config));
+//
+// Each setting has one row in settings(), from which its flag (`--idle-timeout-ms`), its variable
+// (`REPRISE_IDLE_TIMEOUT_MS`), its member in the file (`idleTimeoutMs`) and its line in --help are
+// made: a setting cannot exist in one of them only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/time.h"
+
+namespace reprise::server {
+
+struct Config {
+  std::string listen = "127.0.0.1:7450";
+  std::string data = "./data";
+  // Network loops; 0: one less than the cores, at least one, at most kMaxThreads
+  std::uint32_t threads = 0;
+  std::string tokens_file;  // empty: no tokens
+  std::string tls_cert;
+  std::string tls_key;
+  std::vector<std::string> cors_origins;
+  std::vector<std::string> allowed_hosts;  // besides the address listened on and localhost
+  std::uint32_t max_connections = 20'000;
+  std::uint64_t max_body_bytes = 8 * 1024 * 1024 + 64 * 1024;
+  Millis idle_timeout{75'000};     // a kept-alive connection without a request
+  Millis request_timeout{30'000};  // from the first byte of a request to its last
+  Millis heartbeat{15'000};        // comments on quiet streams
+  Millis long_poll_timeout{20'000};
+  std::uint64_t retention_seconds = 0;  // ended sessions are removed after this; 0: never
+  Millis drain_timeout{10'000};
+  log::Level log_level = log::Level::kInfo;
+  log::Format log_format = log::Format::kText;
+  std::uint32_t block_cache_mb = 64;
+  bool allow_loopback_webhooks = false;
+};
+
+// Checks what can be checked before anything is opened: an address that is not loopback needs
+// tokens, a certificate needs its key, files can be read, numbers are in range.
+Result<> check(const Config& config);
+
+// One setting of Config, in all its spellings.
+struct Setting {
+  enum class Kind : std::uint8_t { kText, kNumber, kSwitch, kList };
+  std::string flag;         // --cors-origin
+  std::string variable;     // REPRISE_CORS_ORIGINS
+  std::string member;       // corsOrigins
+  std::string placeholder;  // ORIGIN
+  std::string group;        // the heading in --help
+  std::string help;
+  Kind kind = Kind::kText;
+  // Takes the values given (exactly one unless a list); kBadParameter with what would be right.
+  std::function<Result<>(Config&, const std::vector<std::string>&)> set;
+  // The value as one would write it on the command line; empty if there is none.
+  std::function<std::string(const Config&)> show;
+};
+
+const std::vector<Setting>& settings();
+
+// By flag (`--listen`), the values given for it. A switch that is given has the value "true".
+using FlagValues = std::map<std::string, std::vector<std::string>>;
+// A variable's value, or nullopt if it is not set.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+// Reads the file named by `--config` or REPRISE_CONFIG if there is one, then the environment, then
+// the flags. kBadParameter names the flag, variable or member that is wrong. An empty variable
+// counts as not set.
+Result<Config> load_config(const FlagValues& flags, const Environment& environment);
+
+// Puts a configuration file's settings over `config`; `file_name` is for messages.
+Result<> apply_config_text(Config& config, std::string text, std::string_view file_name);
+
+// The process's own environment.
+std::optional<std::string> process_environment(const std::string& name);
+
+}  // namespace reprise::server
