@@ -1,0 +1,351 @@
+#include "http/connection.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+
+#include "base/log.h"
+#include "http/limits.h"
+#include "http/request_id.h"
+
+namespace reprise::http {
+namespace {
+
+// Reads and drops what a peer sends while it should only listen, and tells when it is gone. Kept
+// alive by its own read, which completes when the socket is closed.
+class PeerWatch : public std::enable_shared_from_this<PeerWatch> {
+ public:
+  PeerWatch(rt::Socket& socket, rt::CancelScope& scope) : socket_(&socket), scope_(&scope) {}
+  void watch() {
+    socket_->start_read(buffer_, [self = shared_from_this()](Result<std::size_t> count) {
+      if (self->scope_ == nullptr) return;
+      // Some bytes are forgiven (a pipelined request that will not be answered), a flood is not.
+      if (count && *count > 0 && ++self->reads_ < kMaxReads) return self->watch();
+      self->scope_->cancel(Error{Code::kClosed, "the reader is gone"});
+    });
+  }
+  void stop() { scope_ = nullptr; }
+
+ private:
+  static constexpr int kMaxReads = 1024;
+  rt::Socket* socket_;
+  rt::CancelScope* scope_;
+  int reads_ = 0;
+  std::array<char, 64> buffer_;
+};
+
+rt::Nanos watchdog_tick(const ServerOptions& options) {
+  // Fine enough for the shorter of the two timeouts, coarse enough to cost nothing with thousands
+  // of connections.
+  const Millis shorter = std::min(options.idle_timeout, options.request_timeout);
+  return std::clamp<Millis>(shorter / 4, Millis{25}, Millis{2'000});
+}
+
+}  // namespace
+
+ConnectionSet::ConnectionSet(rt::RealLoop& loop, const Router& router, const Gatekeeper& gatekeeper,
+                             const ServerOptions& options, Probe& probe)
+    : loop_(loop),
+      router_(router),
+      gatekeeper_(gatekeeper),
+      options_(options),
+      probe_(probe),
+      flusher_(loop),
+      changed_(loop) {}
+
+ConnectionSet::~ConnectionSet() = default;
+
+void ConnectionSet::accept(std::unique_ptr<rt::Socket> socket) {
+  if (is_draining_) return;
+  probe_.connections_accepted.fetch_add(1, std::memory_order_relaxed);
+  if (probe_.connections_open.load(std::memory_order_relaxed) >= options_.max_connections) {
+    probe_.connections_refused.fetch_add(1, std::memory_order_relaxed);
+    rt::spawn(gate_, refuse(std::move(socket)));
+    return;
+  }
+  rt::spawn(gate_, serve(std::move(socket)));
+}
+
+rt::Task<> ConnectionSet::refuse(std::unique_ptr<rt::Socket> socket) {
+  // Over TLS this would need a handshake, which is what there is no room for.
+  if (!options_.tls) {
+    const Reply reply =
+        problem(Error{Code::kOverloaded, "the server has all the connections it may have"}, "");
+    std::string bytes;
+    wire::append_response_head(bytes, reply.status, reply.headers, reply.body.size(), false);
+    bytes += reply.body;
+    const iovec part{bytes.data(), bytes.size()};
+    (void)socket->try_write({&part, 1});
+    socket->shutdown_write();
+  }
+  socket->close();
+  co_return;
+}
+
+rt::Task<> ConnectionSet::serve(std::unique_ptr<rt::Socket> socket) {
+  probe_.connections_open.fetch_add(1, std::memory_order_relaxed);
+  if (options_.tls) {
+    rt::Socket* plain = socket.get();
+    rt::Timer timer(loop_.timers());
+    timer.arm(loop_.now() + options_.request_timeout, [plain] { plain->close(); });
+    auto encrypted = co_await rt::accept_tls(options_.tls, std::move(socket));
+    timer.cancel();
+    if (encrypted) socket = std::move(*encrypted);
+  }
+  if (socket) {
+    Connection connection(*this, std::move(socket));
+    co_await connection.serve();
+  }
+  probe_.connections_open.fetch_sub(1, std::memory_order_relaxed);
+  changed_.notify();
+}
+
+void ConnectionSet::begin_drain() {
+  is_draining_ = true;
+  // Each may leave the list while it is told.
+  for (Connection* connection : std::vector(connections_.begin(), connections_.end()))
+    connection->begin_drain();
+}
+
+void ConnectionSet::cut_off() {
+  for (Connection* connection : std::vector(connections_.begin(), connections_.end()))
+    connection->cut_off();
+}
+
+rt::Task<bool> ConnectionSet::wait_empty(rt::Deadline deadline) {
+  rt::CancelScope scope;
+  while (gate_.inside() > 0)
+    if (!co_await changed_.wait(scope, deadline)) co_return gate_.inside() == 0;
+  co_return true;
+}
+
+Connection::Connection(ConnectionSet& set, std::unique_ptr<rt::Socket> socket)
+    : set_(set),
+      socket_(std::move(socket)),
+      place_(set.connections_.insert(set.connections_.end(), this)),
+      parser_(std::make_unique<wire::RequestParser>(set.options_.parser)),
+      watchdog_(set.loop_.timers()) {}
+
+Connection::~Connection() { set_.connections_.erase(place_); }
+
+void Connection::enter(Phase phase) {
+  phase_ = phase;
+  switch (phase) {
+    case Phase::kIdle: deadline_ = set_.loop_.now() + set_.options_.idle_timeout; break;
+    case Phase::kReading: deadline_ = set_.loop_.now() + set_.options_.request_timeout; break;
+    case Phase::kAnswering: deadline_ = rt::Nanos::max(); break;
+    case Phase::kStreaming:
+      deadline_ = rt::Nanos::max();
+      watchdog_.cancel();
+      return;
+  }
+  if (!watchdog_.is_armed())
+    watchdog_.arm(set_.loop_.now() + watchdog_tick(set_.options_), [this] { check_time(); });
+}
+
+void Connection::check_time() {
+  if (set_.loop_.now() >= deadline_) {
+    if (phase_ == Phase::kReading) set_.probe_.timed_out.fetch_add(1, std::memory_order_relaxed);
+    scope_.cancel(Error{Code::kRequestTimeout, "the request did not arrive in time"});
+    // Wakes the read that waits.
+    socket_->close();
+    return;
+  }
+  watchdog_.arm(set_.loop_.now() + watchdog_tick(set_.options_), [this] { check_time(); });
+}
+
+void Connection::begin_drain() {
+  if (phase_ == Phase::kStreaming)
+    scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
+  else if (phase_ == Phase::kIdle)
+    socket_->close();
+}
+
+void Connection::cut_off() {
+  scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
+  socket_->close();
+}
+
+rt::Task<Result<wire::Request>> Connection::read_request() {
+  std::size_t read_size = kSmallReadBytes;
+  for (;;) {
+    if (input_from_ < input_.size()) {
+      REPRISE_CO_TRY(const std::size_t used,
+                     parser_->feed(std::string_view(input_).substr(input_from_)));
+      input_from_ += used;
+      if (parser_->is_complete()) co_return parser_->take();
+      if (parser_->wants_continue())
+        REPRISE_CO_CHECK(co_await socket_->write("HTTP/1.1 100 Continue\r\n\r\n"));
+      if (input_from_ < input_.size()) continue;
+    }
+    if (parser_->has_started() && phase_ == Phase::kIdle) enter(Phase::kReading);
+    if (parser_->is_header_complete()) read_size = kLargeReadBytes;
+    input_.resize(read_size);
+    input_from_ = 0;
+    auto count = co_await socket_->read_some(input_);
+    input_.resize(count.value_or(0));
+    if (!count) co_return fail(std::move(count).error());
+    if (*count == 0) co_return fail(Code::kClosed, "the client closed the connection");
+  }
+}
+
+rt::Task<> Connection::serve() {
+  for (std::size_t served = 0;; ++served) {
+    enter(Phase::kIdle);
+    auto request = co_await read_request();
+    if (!request) {
+      co_await send_error(request.error());
+      break;
+    }
+    enter(Phase::kAnswering);
+    if (input_from_ == input_.size() && input_.capacity() > kLargeReadBytes / 2) {
+      input_ = {};
+      input_from_ = 0;
+    }
+    const rt::Nanos started = set_.loop_.now();
+    auto exchange = std::make_unique<Exchange>();
+    exchange->request = std::move(*request);
+    is_head_request_ = exchange->request.method == wire::Method::kHead;
+    Reply reply = co_await answer(*exchange);
+    const bool keep_alive = exchange->request.keep_alive && !set_.is_draining_ && !reply.stream &&
+                            served + 1 < set_.options_.max_requests_per_connection;
+    const auto micros = static_cast<std::uint64_t>((set_.loop_.now() - started).count() / 1000);
+    set_.probe_.count_request(reply.status, micros);
+    if (log::is_enabled(log::Level::kDebug) || reply.status >= 500)
+      log::write(reply.status >= 500 ? log::Level::kWarning : log::Level::kDebug, "request",
+                 {{"id", exchange->request_id},
+                  {"method", wire::word(exchange->request.method)},
+                  {"path", exchange->target.path},
+                  {"status", reply.status},
+                  {"micros", micros},
+                  {"by", exchange->principal.name}});
+    if (!co_await send(*exchange, reply, keep_alive)) break;
+    if (reply.stream && !is_head_request_) {
+      // A stream may last for days: what was needed to start it is given back.
+      exchange.reset();
+      parser_.reset();
+      input_ = {};
+      co_await stream(std::move(reply));
+      break;
+    }
+    if (!keep_alive) {
+      socket_->shutdown_write();
+      break;
+    }
+  }
+  watchdog_.cancel();
+  socket_->close();
+}
+
+Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) {
+  const wire::Request& request = exchange.request;
+  REPRISE_TRY(exchange.target, wire::parse_target(request.target));
+  REPRISE_CHECK(set_.gatekeeper_.check_origin(request));
+  Match match = set_.router_.find(request.method, exchange.target.segments);
+  if (match.allow.empty())
+    return fail(Code::kNotFound, fmt::format("there is nothing at {}", exchange.target.path));
+  if (request.method == wire::Method::kOptions)
+    return set_.gatekeeper_.preflight(request, match.allow);
+  if (match.route == nullptr) {
+    Reply reply = problem(Error{Code::kMethodNotAllowed,
+                                fmt::format("{} knows {}", exchange.target.path, match.allow)},
+                          exchange.target.path);
+    reply.headers.add("Allow", match.allow);
+    return reply;
+  }
+  REPRISE_TRY(exchange.principal, set_.gatekeeper_.admit(request, match.route->scope));
+  if (set_.in_flight_ >= kMaxInFlightPerLoop) {
+    set_.probe_.shed.fetch_add(1, std::memory_order_relaxed);
+    return fail(Code::kOverloaded, "too many requests are being answered");
+  }
+  exchange.captured = std::move(match.captured);
+  route = match.route;
+  return Reply{};
+}
+
+rt::Task<Reply> Connection::answer(Exchange& exchange) {
+  exchange.request_id = request_id(exchange.request.headers.get("x-request-id"));
+  const Route* route = nullptr;
+  Result<Reply> reply = refuse_early(exchange, route);
+  if (reply && route != nullptr) {
+    exchange.base_url = fmt::format("{}://{}", set_.gatekeeper_.scheme(),
+                                    exchange.request.headers.get("host").value_or("localhost"));
+    exchange.socket = socket_.get();
+    exchange.flusher = &set_.flusher_;
+    ++set_.in_flight_;
+    reply = co_await route->handler(exchange);
+    --set_.in_flight_;
+  }
+  if (!reply) {
+    if (reply.error().code == Code::kInternal || reply.error().code == Code::kCorrupt)
+      log::error("request failed", {{"id", exchange.request_id},
+                                    {"path", exchange.target.path},
+                                    {"detail", reply.error().detail}});
+    reply = problem(reply.error(), exchange.target.path);
+  }
+  reply->headers.add("X-Request-Id", exchange.request_id);
+  reply->headers.add("X-Content-Type-Options", "nosniff");
+  set_.gatekeeper_.add_cors(exchange.request, reply->headers);
+  co_return std::move(*reply);
+}
+
+rt::Task<Result<>> Connection::send(const Exchange&, Reply& reply, bool keep_alive) {
+  std::string head;
+  head.reserve(256 + (reply.body.size() < kSmallReadBytes ? reply.body.size() : 0));
+  const auto length = reply.stream ? std::nullopt : std::optional(reply.body.size());
+  wire::append_response_head(head, reply.status, reply.headers, length, keep_alive);
+  if (is_head_request_) reply.body.clear();
+  if (reply.body.size() < kSmallReadBytes) {
+    head += reply.body;
+    reply.body.clear();
+  }
+  const std::array<iovec, 2> parts = {iovec{head.data(), head.size()},
+                                      iovec{reply.body.data(), reply.body.size()}};
+  REPRISE_CO_TRY(const std::size_t sent, socket_->try_write(parts));
+  if (sent == head.size() + reply.body.size()) co_return Result<>{};
+  // The client is slow: it has as long for the answer as it had for the request.
+  enter(Phase::kReading);
+  if (sent < head.size()) {
+    REPRISE_CO_CHECK(co_await socket_->write(std::string_view(head).substr(sent)));
+    co_return co_await socket_->write(reply.body);
+  }
+  co_return co_await socket_->write(std::string_view(reply.body).substr(sent - head.size()));
+}
+
+rt::Task<> Connection::stream(Reply reply) {
+  enter(Phase::kStreaming);
+  set_.probe_.streams_open.fetch_add(1, std::memory_order_relaxed);
+  const auto watch = std::make_shared<PeerWatch>(*socket_, scope_);
+  watch->watch();
+  if (set_.is_draining_) scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
+  co_await reply.stream(scope_);
+  watch->stop();
+  set_.probe_.streams_open.fetch_sub(1, std::memory_order_relaxed);
+  socket_->shutdown_write();
+}
+
+rt::Task<> Connection::send_error(const Error& error) {
+  // A connection that ends between two requests ends silently; one that is reset has nobody to
+  // tell.
+  if (scope_.is_cancelled() || error.code == Code::kClosed || error.code == Code::kIo) co_return;
+  set_.probe_.count_request(error_row(error.code).http_status, 0);
+  Reply reply = problem(error, "");
+  reply.headers.add("X-Request-Id", request_id(std::nullopt));
+  std::string bytes;
+  wire::append_response_head(bytes, reply.status, reply.headers, reply.body.size(), false);
+  bytes += reply.body;
+  if (!co_await socket_->write(bytes)) co_return;
+  // Closing with unread bytes would reset the connection and may take the answer with it: what the
+  // client still sends is read for a little while.
+  socket_->shutdown_write();
+  enter(Phase::kReading);
+  std::array<char, 4096> rest;
+  for (std::size_t total = 0; total < kLargeReadBytes * 64;) {
+    auto count = co_await socket_->read_some(rest);
+    if (!count || *count == 0) break;
+    total += *count;
+  }
+}
+
+}  // namespace reprise::http

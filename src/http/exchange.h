@@ -1,0 +1,57 @@
+// Exchange: one request being answered, and Reply: its answer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "http/auth.h"
+#include "http/stream_writer.h"
+#include "rt/cancel.h"
+#include "rt/task.h"
+#include "wire/http.h"
+#include "wire/target.h"
+
+namespace reprise::http {
+
+struct Reply {
+  int status = 200;
+  wire::Headers headers;
+  std::string body;
+  // Set for a stream: after the head is sent, this runs until it ends, the scope is cancelled or
+  // the peer is gone; then the connection closes.
+  std::move_only_function<rt::Task<>(rt::CancelScope&)> stream;
+
+  static Reply json(int status, std::string body);
+  static Reply empty(int status);
+};
+
+// What a handler works on. Lives until the reply has been sent.
+struct Exchange {
+  wire::Request request;
+  wire::Target target;
+  std::vector<std::string> captured;  // what `{...}` parts of the route matched
+  Principal principal;
+  std::string request_id;
+  // For replies that stream: what a StreamWriter is made of.
+  rt::Socket* socket = nullptr;
+  Flusher* flusher = nullptr;
+  std::string base_url;  // scheme and host the client used
+
+  // Query parameters by name; a repeated one is kBadParameter, and check_query refuses unknown
+  // names.
+  Result<std::optional<std::string>> query(std::string_view name) const;
+  Result<> check_query(std::initializer_list<std::string_view> known) const;
+  // Whether the Accept header allows this media type (no header allows all).
+  bool accepts(std::string_view media_type) const;
+  // Whether it names the type itself, rather than allowing it by a wildcard.
+  bool accepts_explicitly(std::string_view media_type) const;
+};
+
+// An error as application/problem+json, with Retry-After, WWW-Authenticate where they belong.
+Reply problem(const Error& error, std::string_view instance);
+
+}  // namespace reprise::http

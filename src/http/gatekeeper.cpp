@@ -1,0 +1,98 @@
+#include "http/gatekeeper.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace reprise::http {
+namespace {
+
+// The host of "host:port", in lower case and without brackets.
+std::string host_of(std::string_view authority) {
+  std::string_view host = authority;
+  if (host.starts_with('[')) {
+    const std::size_t close = host.find(']');
+    if (close == std::string_view::npos) return {};
+    host = host.substr(1, close - 1);
+  } else {
+    host = host.substr(0, host.find(':'));
+  }
+  std::string lower(host);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return lower;
+}
+
+bool is_ip_address(const std::string& host) {
+  unsigned char address[16];
+  return inet_pton(AF_INET, host.c_str(), address) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), address) == 1;
+}
+
+constexpr std::string_view kAllowedHeaders =
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+    "Reprise-Lease, X-Request-Id";
+constexpr std::string_view kExposedHeaders = "ETag, Location, Retry-After, X-Request-Id";
+
+}  // namespace
+
+bool Gatekeeper::is_cors_origin(std::string_view origin) const {
+  const auto& origins = options_.cors_origins;
+  return std::any_of(origins.begin(), origins.end(), [&](const std::string& allowed) {
+    return allowed == "*" || allowed == origin;
+  });
+}
+
+Result<> Gatekeeper::check_origin(const wire::Request& request) const {
+  const std::string_view authority = request.headers.get("host").value_or("");
+  // HTTP/1.0 may come without a Host; a browser never does.
+  if (!authority.empty()) {
+    const std::string host = host_of(authority);
+    const auto& allowed = options_.allowed_hosts;
+    if (host != "localhost" && !is_ip_address(host) &&
+        std::find(allowed.begin(), allowed.end(), host) == allowed.end())
+      return fail(Code::kBadHost,
+                  fmt::format("'{}' is not a name of this server; --allowed-host adds one", host));
+  }
+  const auto origin = request.headers.get("origin");
+  if (!origin || is_cors_origin(*origin)) return {};
+  const bool is_own = *origin == fmt::format("{}://{}", scheme(), authority);
+  if (!is_own)
+    return fail(
+        Code::kOriginRefused,
+        fmt::format("pages of '{}' may not call this server; --cors-origin allows one", *origin));
+  return {};
+}
+
+Result<Principal> Gatekeeper::admit(const wire::Request& request, Scope needed) const {
+  if (needed == Scope::kNone) return Principal{.name = "anyone", .scope = Scope::kNone, .apps = {}};
+  REPRISE_TRY(Principal principal,
+              options_.tokens->authenticate(request.headers.get("authorization")));
+  if (principal.scope < needed)
+    return fail(Code::kForbidden,
+                fmt::format("the token '{}' has not the scope for this", principal.name));
+  return principal;
+}
+
+Reply Gatekeeper::preflight(const wire::Request& request, std::string_view allow) const {
+  Reply reply = Reply::empty(204);
+  reply.headers.add("Allow", std::string(allow));
+  if (request.headers.get("access-control-request-method")) {
+    reply.headers.add("Access-Control-Allow-Methods", std::string(allow));
+    reply.headers.add("Access-Control-Allow-Headers", std::string(kAllowedHeaders));
+    reply.headers.add("Access-Control-Max-Age", "600");
+  }
+  return reply;
+}
+
+void Gatekeeper::add_cors(const wire::Request& request, wire::Headers& headers) const {
+  if (options_.cors_origins.empty()) return;
+  headers.add("Vary", "Origin");
+  const auto origin = request.headers.get("origin");
+  if (!origin || !is_cors_origin(*origin)) return;
+  headers.add("Access-Control-Allow-Origin", std::string(*origin));
+  headers.add("Access-Control-Expose-Headers", std::string(kExposedHeaders));
+}
+
+}  // namespace reprise::http

@@ -1,0 +1,50 @@
+// Router: which handler answers a method and path.
+//
+//     router.add(Method::kGet, "/v1/sessions/{s}/events", Scope::kRead, handler);
+//
+// A `{...}` part matches one non-empty segment, handed to the handler decoded. Literal parts win
+// over captured ones. Built once, then read from any thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "http/exchange.h"
+
+namespace reprise::http {
+
+using Handler = std::function<rt::Task<Result<Reply>>(Exchange&)>;
+
+struct Route {
+  wire::Method method;
+  std::string pattern;
+  Scope scope = Scope::kRead;  // kNone: open to everybody
+  Handler handler;
+};
+
+struct Match {
+  const Route* route = nullptr;  // nullptr: no such path, or no such method there
+  std::vector<std::string> captured;
+  std::string allow;  // the methods of the path; empty: no such path
+};
+
+class Router {
+ public:
+  Router();
+  ~Router();
+  void add(wire::Method method, std::string pattern, Scope scope, Handler handler);
+  // HEAD is answered by the GET route.
+  Match find(wire::Method method, const std::vector<std::string>& segments) const;
+  const std::vector<std::unique_ptr<Route>>& routes() const { return routes_; }
+
+ private:
+  struct Node;
+  std::vector<std::unique_ptr<Route>> routes_;
+  std::unique_ptr<Node> root_;
+};
+
+}  // namespace reprise::http

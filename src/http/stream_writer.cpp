@@ -1,0 +1,124 @@
+#include "http/stream_writer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "http/limits.h"
+
+namespace reprise::http {
+
+void Flusher::schedule(StreamWriter& writer) {
+  writer.is_scheduled_ = true;
+  waiting_.push_back(&writer);
+  if (std::exchange(is_posted_, true)) return;
+  loop_.post([this] { flush(); });
+}
+
+void Flusher::forget(StreamWriter& writer) {
+  std::replace(waiting_.begin(), waiting_.end(), &writer, static_cast<StreamWriter*>(nullptr));
+}
+
+void Flusher::flush() {
+  is_posted_ = false;
+  // A flush resumes nobody at once, so the list does not change meanwhile.
+  for (StreamWriter* writer : waiting_) {
+    if (writer == nullptr) continue;
+    writer->is_scheduled_ = false;
+    writer->flush();
+  }
+  waiting_.clear();
+}
+
+StreamWriter::StreamWriter(rt::Socket& socket, Flusher& flusher)
+    : socket_(socket),
+      flusher_(flusher),
+      room_(flusher.loop()),
+      stall_(flusher.loop().timers()),
+      self_(std::make_shared<StreamWriter*>(this)) {}
+
+StreamWriter::~StreamWriter() {
+  *self_ = nullptr;
+  if (is_scheduled_) flusher_.forget(*this);
+}
+
+bool StreamWriter::push(SharedBytes bytes, std::size_t offset) {
+  const std::size_t size = bytes->size() - offset;
+  if (is_broken_ || size == 0) return true;  // whoever pushes learns of it from its scope
+  if (backlog_ >= kMaxBacklogBytes || parts_.size() - first_ >= kMaxBacklogParts) return false;
+  parts_.push_back({std::move(bytes), offset});
+  backlog_ += size;
+  if (!is_blocked_ && !is_scheduled_) flusher_.schedule(*this);
+  return true;
+}
+
+void StreamWriter::flush() {
+  while (backlog_ > 0 && !is_broken_) {
+    std::array<iovec, 64> vector;
+    std::size_t count = 0;
+    std::size_t offered = 0;
+    for (std::size_t i = first_; i < parts_.size() && count < vector.size(); ++i, ++count) {
+      const Part& part = parts_[i];
+      const std::size_t size = part.bytes->size() - part.offset;
+      // writev only reads; its type does not say so.
+      vector[count] = {const_cast<char*>(part.bytes->data()) + part.offset, size};
+      offered += size;
+    }
+    const auto sent = socket_.try_write({vector.data(), count});
+    if (!sent) return break_off();
+    backlog_ -= *sent;
+    for (std::size_t rest = *sent; rest > 0;) {
+      Part& part = parts_[first_];
+      const std::size_t size = part.bytes->size() - part.offset;
+      if (rest < size) {
+        part.offset += rest;
+        break;
+      }
+      rest -= size;
+      part.bytes.reset();
+      ++first_;
+    }
+    if (*sent == offered) continue;
+    // The kernel's buffer is full: go on when the reader has taken some.
+    if (*sent > 0 || !stall_.is_armed())
+      stall_.arm(flusher_.loop().now() + kStallTimeout, [this] { break_off(); });
+    if (std::exchange(is_blocked_, true)) return;
+    socket_.start_wait_writable([self = self_](Result<> ready) {
+      StreamWriter* writer = *self;
+      if (writer == nullptr) return;
+      writer->is_blocked_ = false;
+      if (!ready) return writer->break_off();
+      writer->flush();
+    });
+    if (backlog_ < kLowBacklogBytes) room_.notify();
+    return;
+  }
+  stall_.cancel();
+  parts_.clear();
+  first_ = 0;
+  if (parts_.capacity() > 16) parts_.shrink_to_fit();
+  room_.notify();
+}
+
+void StreamWriter::break_off() {
+  if (std::exchange(is_broken_, true)) return;
+  stall_.cancel();
+  parts_.clear();
+  first_ = backlog_ = 0;
+  // The peer watch of the connection sees the close and cancels whoever streams.
+  socket_.close();
+  room_.notify();
+}
+
+rt::Task<Result<>> StreamWriter::wait_below(std::size_t bytes, rt::CancelScope& scope) {
+  while (backlog_ > bytes && !is_broken_) REPRISE_CO_CHECK(co_await room_.wait(scope));
+  if (is_broken_) co_return fail(Code::kClosed, "the reader is gone");
+  co_return Result<>{};
+}
+
+rt::Task<Result<>> StreamWriter::wait_for_room(rt::CancelScope& scope) {
+  return wait_below(kLowBacklogBytes, scope);
+}
+
+rt::Task<Result<>> StreamWriter::drain(rt::CancelScope& scope) { return wait_below(0, scope); }
+
+}  // namespace reprise::http

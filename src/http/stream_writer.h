@@ -1,0 +1,81 @@
+// StreamWriter: the sending side of a connection that has become a stream.
+//
+// push() takes shared bytes without copying them; everything pushed in one turn of the loop leaves
+// in one send. A connection that does not take its bytes builds a bounded backlog; then push()
+// refuses, and the caller waits for room. One that takes nothing for kStallTimeout is given up.
+//
+// Threads: belongs to its loop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "rt/cancel.h"
+#include "rt/loop.h"
+#include "rt/socket.h"
+#include "rt/task.h"
+
+namespace reprise::http {
+
+using SharedBytes = std::shared_ptr<const std::string>;
+
+class StreamWriter;
+
+// Sends, once per turn, what the writers of one loop have waiting.
+class Flusher {
+ public:
+  explicit Flusher(rt::Loop& loop) : loop_(loop) {}
+  void schedule(StreamWriter& writer);
+  void forget(StreamWriter& writer);
+  rt::Loop& loop() { return loop_; }
+
+ private:
+  void flush();
+  rt::Loop& loop_;
+  std::vector<StreamWriter*> waiting_;
+  bool is_posted_ = false;
+};
+
+class StreamWriter {
+ public:
+  StreamWriter(rt::Socket& socket, Flusher& flusher);
+  ~StreamWriter();
+  StreamWriter(const StreamWriter&) = delete;
+  StreamWriter& operator=(const StreamWriter&) = delete;
+
+  // Takes the bytes from `offset` on. False, taking nothing, if the backlog is full.
+  bool push(SharedBytes bytes, std::size_t offset = 0);
+  // Suspends until the backlog is small; an error once the connection is gone.
+  rt::Task<Result<>> wait_for_room(rt::CancelScope& scope);
+  // Suspends until everything pushed has been handed to the kernel.
+  rt::Task<Result<>> drain(rt::CancelScope& scope);
+  // The connection is of no use any more.
+  bool is_broken() const { return is_broken_; }
+
+ private:
+  friend class Flusher;
+  struct Part {
+    SharedBytes bytes;
+    std::size_t offset;
+  };
+  void flush();
+  void break_off();
+  rt::Task<Result<>> wait_below(std::size_t bytes, rt::CancelScope& scope);
+
+  rt::Socket& socket_;
+  Flusher& flusher_;
+  rt::Signal room_;
+  rt::Timer stall_;
+  std::vector<Part> parts_;
+  std::size_t first_ = 0;  // parts before it are sent
+  std::size_t backlog_ = 0;
+  bool is_scheduled_ = false;
+  bool is_blocked_ = false;
+  bool is_broken_ = false;
+  // Outlives this object in the completion of a wait on the socket.
+  std::shared_ptr<StreamWriter*> self_;
+};
+
+}  // namespace reprise::http
