@@ -115,7 +115,7 @@ Result<> check_listen(const Config& config) {
   if (!rt::is_loopback(endpoint->host) && config.tokens_file.empty())
     return bad(
         fmt::format("--listen: {} can be reached from other machines, so callers need tokens: make "
-                    "one with 'reprise token new --name NAME', put its JSON line into a file and "
+                    "one with 'reprise token new --name NAME', put its entry into a file and "
                     "start with --tokens-file FILE; or listen on 127.0.0.1",
                     config.listen));
   return {};

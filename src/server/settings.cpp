@@ -165,7 +165,7 @@ std::vector<Setting> make_settings() {
 
   table.group("Who may call");
   table.add("tokens-file", "FILE", &Config::tokens_file,
-            "Bearer tokens, one JSON line each (see 'reprise token new')");
+            "Who may call, as JSON: hashes of bearer tokens (see 'reprise token new')");
   table.add("tls-cert", "FILE", &Config::tls_cert, "PEM certificate chain; turns on TLS");
   table.add("tls-key", "FILE", &Config::tls_key, "PEM key of the certificate");
   table.add("cors-origins", "ORIGIN", &Config::cors_origins,

@@ -234,14 +234,17 @@ void add_token(CLI::App& app, Parsed& parsed) {
   CLI::App* token = add_command(&app, "token", "Make bearer tokens");
   token->require_subcommand(1);
   CLI::App* make =
-      add_command(token, "new", "Make a token and its line for the tokens file", token_footer());
+      add_command(token, "new", "Make a token and its entry for the tokens file", token_footer());
   NewToken& given = parsed.token;
   shown(make->add_option("--name", given.name, "Whose it is; shown in logs")->required(), "NAME");
-  shown(make->add_option("--scopes", given.scopes, "What it allows [read,write]")
-            ->delimiter(',')
-            ->allow_extra_args(false),
-        "SCOPE,...");
-  shown(make->add_option("--apps", given.apps, "Only these apps [all]")
+  shown(
+      make->add_option("--scopes", given.scopes,
+                       wrapped("What it allows: read, write, admin; each includes those before it "
+                               "[read,write]"))
+          ->delimiter(',')
+          ->allow_extra_args(false),
+      "SCOPE,...");
+  shown(make->add_option("--apps", given.apps, "Only these apps [*, every app]")
             ->delimiter(',')
             ->allow_extra_args(false),
         "APP,...");

@@ -57,7 +57,7 @@ struct TailOptions {
 struct NewToken {
   std::string name;
   std::vector<std::string> scopes = {"read", "write"};
-  std::vector<std::string> apps;  // empty: all
+  std::vector<std::string> apps = {"*"};  // * is every app
 };
 
 int list_sessions(const ClientOptions& options, const SessionFilter& filter);

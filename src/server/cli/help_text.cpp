@@ -45,13 +45,13 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 not found.)";
 std::string serve_footer() {
   return R"(A setting is taken from its flag, else its variable (in brackets, after the default; lists
 separated by commas), else the file of --config, whose members are named like the flags:
-  {"listen": "0.0.0.0:7450", "tokensFile": "tokens.jsonl", "corsOrigins": ["https://app.example"]}
+  {"listen": "0.0.0.0:7450", "tokensFile": "tokens.json", "corsOrigins": ["https://app.example"]}
 
 Ready when it prints 'listening on http://HOST:PORT'. SIGTERM or SIGINT: finish and exit 0.
 
 Examples:
   reprise serve --data /var/lib/reprise
-  reprise serve --listen 0.0.0.0:7450 --tokens-file tokens.jsonl --tls-cert cert.pem --tls-key key.pem
+  reprise serve --listen 0.0.0.0:7450 --tokens-file tokens.json --tls-cert cert.pem --tls-key key.pem
   REPRISE_LOG_FORMAT=json reprise serve --config /etc/reprise.json)";
 }
 
@@ -76,7 +76,7 @@ std::string token_footer() {
 
 Example:
   reprise token new --name ci --scopes read --apps slack,web
-  reprise token new --name ci --json | jq -c .entry >> tokens.jsonl)";
+  reprise token new --name ci --json | tee >(jq '{tokens: [.entry]}' > tokens.json) | jq -r .token)";
 }
 
 }  // namespace reprise::server::cli

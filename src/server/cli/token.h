@@ -1,4 +1,4 @@
-// Making a bearer token: the secret for its user, and the line for the server's tokens file, which
+// Making a bearer token: the secret for its user, and the entry for the server's tokens file, which
 // holds only the secret's SHA-256.
 #pragma once
 
@@ -12,12 +12,10 @@ namespace reprise::server::cli {
 
 struct MadeToken {
   std::string secret;  // rp_ and 32 random bytes in base64url
-  std::string line;    // {"name":"ci","sha256":"…","scopes":["read","write"],"apps":["a"]}
+  std::string entry;   // {"name":"ci","sha256":"…","scopes":["read"],"apps":["*"]}: http/auth.h
 };
 
 // kBadParameter for an empty name or an unknown scope.
 Result<MadeToken> make_token(const NewToken& token, Random& random);
-
-std::string sha256_hex(std::string_view bytes);
 
 }  // namespace reprise::server::cli

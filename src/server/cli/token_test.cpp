@@ -3,42 +3,59 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "wire/json.h"
+#include "http/auth.h"
 
 namespace reprise::server::cli {
 namespace {
 
-TEST(Token, TheHashIsSha256) {
-  // FIPS 180-4's example for "abc".
-  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+// What a server makes of a tokens file with this one entry.
+Result<http::Principal> authenticate(const MadeToken& made, const std::string& secret) {
+  const auto tokens = http::Tokens::parse("{\"tokens\": [" + made.entry + "]}");
+  EXPECT_TRUE(tokens) << made.entry;
+  if (!tokens) return fail(tokens.error());
+  return tokens->authenticate("Bearer " + secret);
 }
 
-TEST(Token, TheLineHoldsTheHashAndNotTheSecret) {
+TEST(Token, AServerWhoseFileHasTheEntryKnowsTheSecret) {
   SeededRandom random(7);
-  const auto made = make_token({.name = "ci \"build\"", .apps = {"slack", "web"}}, random);
+  const auto made =
+      make_token({.name = "ci \"build\"", .scopes = {"read"}, .apps = {"slack", "web"}}, random);
+  ASSERT_TRUE(made);
+  const auto principal = authenticate(*made, made->secret);
+  ASSERT_TRUE(principal);
+  EXPECT_EQ(principal->name, "ci \"build\"");
+  EXPECT_EQ(principal->scope, http::Scope::kRead);
+  EXPECT_TRUE(principal->may_use("web"));
+  EXPECT_FALSE(principal->may_use("other"));
+  EXPECT_FALSE(authenticate(*made, made->secret + "x"));
+}
+
+TEST(Token, MayReadAndWriteInEveryAppUnlessToldOtherwise) {
+  SeededRandom random(7);
+  const auto made = make_token({.name = "ci"}, random);
+  ASSERT_TRUE(made);
+  const auto principal = authenticate(*made, made->secret);
+  ASSERT_TRUE(principal);
+  EXPECT_EQ(principal->scope, http::Scope::kWrite);
+  EXPECT_TRUE(principal->may_use("any"));
+}
+
+TEST(Token, TheSecretIsRandomAndNotInTheEntry) {
+  SystemRandom random;
+  const auto made = make_token({.name = "a"}, random);
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->secret.starts_with("rp_"));
   EXPECT_EQ(from_base64url(made->secret.substr(3))->size(), 32U);
-  EXPECT_EQ(made->line.find(made->secret), std::string::npos);
-
-  const auto line = wire::parse_json(made->line);
-  ASSERT_TRUE(line);
-  EXPECT_EQ(line->root().find("name")->as_string(), "ci \"build\"");
-  EXPECT_EQ(line->root().find("sha256")->as_string(), sha256_hex(made->secret));
-  EXPECT_EQ(line->root().find("scopes")->minified(), R"(["read","write"])");
-  EXPECT_EQ(line->root().find("apps")->minified(), R"(["slack","web"])");
-}
-
-TEST(Token, EveryTokenIsAnother) {
-  SystemRandom random;
-  EXPECT_NE(make_token({.name = "a"}, random)->secret, make_token({.name = "a"}, random)->secret);
+  EXPECT_EQ(made->entry.find(made->secret.substr(3)), std::string::npos);
+  EXPECT_NE(make_token({.name = "a"}, random)->secret, made->secret);
 }
 
 TEST(Token, RefusesScopesAndNamesThatNoServerKnows) {
   SeededRandom random(7);
   for (const NewToken& token :
        {NewToken{.name = ""}, NewToken{.name = "a", .scopes = {"delete"}},
-        NewToken{.name = "a", .scopes = {}}, NewToken{.name = "a", .apps = {"a:b"}}}) {
+        NewToken{.name = "a", .scopes = {}}, NewToken{.name = "a", .apps = {"a:b"}},
+        NewToken{.name = "a", .apps = {}}}) {
     const auto made = make_token(token, random);
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, Code::kBadParameter);

@@ -48,7 +48,7 @@ int show_version(bool is_json) {
   const Versions versions = installed_versions();
   const std::string text =
       is_json
-          ? fmt::format(R"({{"reprise":{},"compiler":{},"rocksdb":{},"openssl":{},"kernel":{}}})",
+          ? fmt::format(R"({{"version":{},"compiler":{},"rocksdb":{},"openssl":{},"kernel":{}}})",
                         json_string(versions.reprise), json_string(versions.compiler),
                         json_string(versions.rocksdb), json_string(versions.openssl),
                         json_string(versions.kernel))
