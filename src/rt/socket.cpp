@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/connect.hpp>
@@ -138,10 +139,30 @@ bool is_loopback(std::string_view host) {
 
 namespace {
 
+constexpr int kAcceptsPerTurn = 64;
+constexpr std::chrono::milliseconds kPauseWithoutDescriptors{50};
+
+// A file descriptor on its way to a loop; closed if it never arrives.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (is_valid()) ::close(number_);
+  }
+  bool is_valid() const { return number_ >= 0; }
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
 class TcpListener final : public Listener {
  public:
-  TcpListener(RealLoop& loop, tcp::acceptor acceptor)
-      : loop_(loop), acceptor_(std::move(acceptor)), pause_(loop.timers()) {}
+  TcpListener(RealLoop& loop, tcp::acceptor acceptor, tcp protocol)
+      : loop_(loop), acceptor_(std::move(acceptor)), protocol_(protocol), pause_(loop.timers()) {}
 
   Endpoint local() const override {
     boost::system::error_code error;
@@ -165,30 +186,52 @@ class TcpListener final : public Listener {
 
  private:
   void accept() {
+    acceptor_.async_wait(tcp::acceptor::wait_read, [this, listening = std::weak_ptr(listening_)](
+                                                       const boost::system::error_code& error) {
+      // It may be queued while the listener is stopped, or destroyed.
+      if (error || listening.expired()) return;
+      take_waiting();
+    });
+  }
+
+  // Accepts what waits, but lets the loop do other things in between. Plain descriptors go to the
+  // other loops: a socket of a loop's context inside a completion on this loop would have to be
+  // destroyed before that loop, whichever of the two stops first.
+  void take_waiting() {
+    for (int taken = 0; taken < kAcceptsPerTurn; ++taken) {
+      Descriptor accepted(
+          ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (accepted.is_valid()) {
+        hand_over(std::move(accepted));
+      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        // Connections wait in the backlog until some are closed.
+        pause_.arm(loop_.now() + kPauseWithoutDescriptors, [this] { accept(); });
+        return;
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        break;
+      }  // else it was the connection's own error (accept(2)): on to the next
+    }
+    accept();
+  }
+
+  void hand_over(Descriptor accepted) {
     RealLoop& home = *homes_[next_home_];
     next_home_ = (next_home_ + 1) % homes_.size();
-    acceptor_.async_accept(
-        home.native().context, [this, &home, listening = std::weak_ptr(listening_)](
-                                   const boost::system::error_code& error, tcp::socket socket) {
-          // A completion may be queued while the listener is stopped, or destroyed.
-          if (listening.expired()) return;
-          if (error) {
-            // Out of file descriptors, most likely: connections wait in the backlog until some are
-            // closed.
-            pause_.arm(loop_.now() + std::chrono::milliseconds(50), [this] { accept(); });
-            return;
-          }
-          home.post([&home, on_socket = on_socket_,
-                     accepted = std::make_unique<TcpSocket>(std::move(socket))]() mutable {
-            (*on_socket)(home, std::move(accepted));
-          });
-          accept();
-        });
+    home.post([&home, on_socket = on_socket_, protocol = protocol_,
+               accepted = std::move(accepted)]() mutable {
+      tcp::socket socket(home.native().context);
+      boost::system::error_code error;
+      socket.assign(protocol, accepted.number(), error);
+      if (error) return;
+      accepted.release();
+      (*on_socket)(home, std::make_unique<TcpSocket>(std::move(socket)));
+    });
   }
 
   RealLoop& loop_;
   std::shared_ptr<bool> listening_ = std::make_shared<bool>(true);  // gone once stopped
   tcp::acceptor acceptor_;
+  tcp protocol_;
   Timer pause_;
   std::vector<RealLoop*> homes_;
   std::size_t next_home_ = 0;
@@ -214,8 +257,9 @@ Result<std::unique_ptr<Listener>> Listener::bind(RealLoop& loop, const Endpoint&
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(where, error);
   if (!error) acceptor.listen(4096, error);
+  if (!error) acceptor.native_non_blocking(true, error);
   if (error) return refuse();
-  return std::make_unique<TcpListener>(loop, std::move(acceptor));
+  return std::make_unique<TcpListener>(loop, std::move(acceptor), where.protocol());
 }
 
 Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint) {
