@@ -53,8 +53,9 @@ Error damaged(std::string_view what) {
 
 EntryKey::EntryKey(const StreamId& stream, std::uint64_t seq) {
   const auto number = big_endian(seq);
-  std::copy_n(stream.view().data(), 16, bytes_.data());
-  std::copy_n(number.data(), 8, bytes_.data() + 16);
+  bytes_[0] = kEntryPrefix;
+  std::copy_n(stream.view().data(), 16, bytes_.data() + 1);
+  std::copy_n(number.data(), 8, bytes_.data() + 17);
   bytes_[kSize] = '\0';
 }
 
@@ -145,7 +146,7 @@ Result<std::unique_ptr<RocksDbEngine>> RocksDbEngine::open(const std::string& pa
                                                            RocksDbOptions options) {
   REPRISE_TRY(StoreMarker marker, StoreMarker::open(path));
   auto impl = std::make_unique<Impl>(path, std::move(options), std::move(marker));
-  REPRISE_TRY(auto opened, OpenDatabase::open(impl->path, impl->options, impl->marker.token(),
+  REPRISE_TRY(auto opened, OpenDatabase::open(impl->path, impl->options,
                                               /*is_read_only=*/false));
   impl->publish(std::move(opened));
   return std::unique_ptr<RocksDbEngine>(new RocksDbEngine(std::move(impl)));
@@ -154,8 +155,8 @@ Result<std::unique_ptr<RocksDbEngine>> RocksDbEngine::open(const std::string& pa
 Result<std::optional<Record>> RocksDbEngine::get(std::string_view key, ReadMode mode) const {
   REPRISE_TRY(const Handle open, impl_->acquire(mode));
   rocksdb::PinnableSlice value;
-  const rocksdb::Status status =
-      open->db->Get(read_options(mode), open->records, prefixed(kRecordPrefix, key), &value);
+  const rocksdb::Status status = open->db->Get(read_options(mode), open->db->DefaultColumnFamily(),
+                                               prefixed(kRecordPrefix, key), &value);
   if (status.IsNotFound()) return std::nullopt;
   if (!status.ok()) return fail(error_of(status));
   if (value.size() < 8) return fail(damaged("a record"));
@@ -166,8 +167,8 @@ Result<std::optional<Record>> RocksDbEngine::get(std::string_view key, ReadMode 
 Result<std::int64_t> RocksDbEngine::counter(std::string_view key, ReadMode mode) const {
   REPRISE_TRY(const Handle open, impl_->acquire(mode));
   rocksdb::PinnableSlice value;
-  const rocksdb::Status status =
-      open->db->Get(read_options(mode), open->records, prefixed(kCounterPrefix, key), &value);
+  const rocksdb::Status status = open->db->Get(read_options(mode), open->db->DefaultColumnFamily(),
+                                               prefixed(kCounterPrefix, key), &value);
   if (status.IsNotFound()) return 0;
   if (!status.ok()) return fail(error_of(status));
   if (value.size() != 8) return fail(damaged("a counter"));
@@ -186,7 +187,7 @@ Result<ScanPage> RocksDbEngine::scan(const ScanRequest& request, ReadMode mode) 
   rocksdb::ReadOptions options = read_options(mode);
   options.iterate_lower_bound = &lower;
   options.iterate_upper_bound = &upper;
-  const std::unique_ptr<rocksdb::Iterator> it(open->db->NewIterator(options, open->records));
+  const std::unique_ptr<rocksdb::Iterator> it(open->db->NewIterator(options));
   for (request.is_reverse ? it->SeekToLast() : it->SeekToFirst(); it->Valid();
        request.is_reverse ? it->Prev() : it->Next()) {
     if (page.records.size() == request.limit) {
@@ -210,7 +211,7 @@ Result<> RocksDbEngine::read(const ReadRequest& request, ReadMode mode,
   const rocksdb::Slice upper = end.stream_end();
   rocksdb::ReadOptions options = read_options(mode);
   options.iterate_upper_bound = &upper;
-  const std::unique_ptr<rocksdb::Iterator> it(open->db->NewIterator(options, open->entries));
+  const std::unique_ptr<rocksdb::Iterator> it(open->db->NewIterator(options));
   std::size_t count = 0;
   std::size_t bytes = 0;
   for (it->Seek(EntryKey(request.stream, request.after.value + 1).slice()); it->Valid();
@@ -236,7 +237,7 @@ Result<std::optional<StoredEntry>> newest(const OpenDatabase& open, const Stream
   rocksdb::ReadOptions options = read_options(mode);
   options.iterate_lower_bound = &lower;
   options.iterate_upper_bound = &upper;
-  const std::unique_ptr<rocksdb::Iterator> it(open.db->NewIterator(options, open.entries));
+  const std::unique_ptr<rocksdb::Iterator> it(open.db->NewIterator(options));
   it->SeekToLast();
   if (it->Valid()) return StoredEntry{Seq{seq_of(it->key())}, it->value().ToString()};
   if (!it->status().ok()) return fail(error_of(it->status()));
@@ -287,14 +288,13 @@ Result<> RocksDbEngine::Impl::add_cut(const OpenDatabase& open, const StreamCut&
     REPRISE_TRY(const Seq head, head_of(found));
     if (head.value > 0 && head <= cut.up_to) {
       const auto marker_value = big_endian(head.value);
-      batch.Put(open.entries, EntryKey(cut.stream, 0).slice(), {marker_value.data(), 8})
-          .PermitUncheckedError();
+      batch.Put(EntryKey(cut.stream, 0).slice(), {marker_value.data(), 8}).PermitUncheckedError();
     }
   }
   rocksdb::ReadOptions reading;
   reading.iterate_upper_bound = &upper;
   reading.fill_cache = false;
-  const std::unique_ptr<rocksdb::Iterator> it(open.db->NewIterator(reading, open.entries));
+  const std::unique_ptr<rocksdb::Iterator> it(open.db->NewIterator(reading));
   std::vector<std::string> keys;
   for (it->Seek(begin.slice()); it->Valid(); it->Next()) {
     keys.push_back(it->key().ToString());
@@ -302,9 +302,9 @@ Result<> RocksDbEngine::Impl::add_cut(const OpenDatabase& open, const StreamCut&
   }
   if (!it->status().ok()) return fail(error_of(it->status()));
   if (keys.size() > kMaxPointDeletesPerCut) {
-    batch.DeleteRange(open.entries, begin.slice(), upper).PermitUncheckedError();
+    batch.DeleteRange(begin.slice(), upper).PermitUncheckedError();
   } else {
-    for (const std::string& key : keys) batch.Delete(open.entries, key).PermitUncheckedError();
+    for (const std::string& key : keys) batch.Delete(key).PermitUncheckedError();
   }
   return {};
 }
@@ -316,28 +316,23 @@ Result<> RocksDbEngine::write(const WriteSet& writes) {
   if (batch.GetDataSize() > kKeptBatchBytes) batch = rocksdb::WriteBatch();
   batch.Clear();
   // Building a batch fails only beyond 4 GiB, which kMaxBatchBytes excludes.
-  batch.PutLogData(impl_->marker.token()).PermitUncheckedError();
   for (const StreamCut& cut : writes.cuts) REPRISE_CHECK(impl_->add_cut(*open, cut));
   for (const std::string& key : writes.erases) {
-    batch.Delete(open->records, prefixed(kRecordPrefix, key)).PermitUncheckedError();
+    batch.Delete(prefixed(kRecordPrefix, key)).PermitUncheckedError();
   }
   for (const WriteSet::Entry& entry : writes.entries) {
-    batch.Put(open->entries, EntryKey(entry.stream, entry.seq.value).slice(), entry.bytes)
-        .PermitUncheckedError();
+    batch.Put(EntryKey(entry.stream, entry.seq.value).slice(), entry.bytes).PermitUncheckedError();
   }
   for (const WriteSet::Put& put : writes.puts) {
     const auto version = big_endian(put.version);
     const std::array<rocksdb::Slice, 2> key{rocksdb::Slice(&kRecordPrefix, 1), slice(put.key)};
     const std::array<rocksdb::Slice, 2> value{rocksdb::Slice(version.data(), 8), slice(put.value)};
-    batch
-        .Put(open->records, rocksdb::SliceParts(key.data(), 2),
-             rocksdb::SliceParts(value.data(), 2))
+    batch.Put(rocksdb::SliceParts(key.data(), 2), rocksdb::SliceParts(value.data(), 2))
         .PermitUncheckedError();
   }
   for (const WriteSet::Counter& counter : writes.counters) {
     const auto value = big_endian(static_cast<std::uint64_t>(counter.value));
-    batch.Put(open->records, prefixed(kCounterPrefix, counter.key), {value.data(), 8})
-        .PermitUncheckedError();
+    batch.Put(prefixed(kCounterPrefix, counter.key), {value.data(), 8}).PermitUncheckedError();
   }
   if (impl_->free_bytes() < impl_->options.reserve_bytes + batch.GetDataSize()) {
     return fail(Code::kNoSpace, "the file system's free space is down to the reserve");
@@ -358,7 +353,7 @@ Result<> RocksDbEngine::recover() {
   }
   if (!impl_->needs_reopening) return {};
   impl_->close_and_wait();
-  auto opened = OpenDatabase::open(impl_->path, impl_->options, impl_->marker.token(),
+  auto opened = OpenDatabase::open(impl_->path, impl_->options,
                                    /*is_read_only=*/false);
   if (opened) {
     impl_->publish(std::move(*opened));
@@ -366,7 +361,7 @@ Result<> RocksDbEngine::recover() {
     return {};
   }
   // Reads go on, without writing a byte, until it is tried again.
-  auto readable = OpenDatabase::open(impl_->path, impl_->options, impl_->marker.token(),
+  auto readable = OpenDatabase::open(impl_->path, impl_->options,
                                      /*is_read_only=*/true);
   if (readable) {
     impl_->publish(std::move(*readable));

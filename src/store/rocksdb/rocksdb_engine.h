@@ -2,10 +2,9 @@
 //
 //     REPRISE_TRY(auto engine, RocksDbEngine::open("data/store", {}));
 //
-// Layout (the formats stand beside their encoders in rocksdb/rocksdb_internal.h): the column family
-// `entries` holds stream id + big-endian number -> bytes, `records` holds records and counters. The
-// file REPRISE beside RocksDB's own names the format and is locked while the engine is open.
-// docs/decisions/003-rocksdb-options.md has the reasons for the settings.
+// The key formats stand in rocksdb/rocksdb_internal.h. The file REPRISE beside RocksDB's own names
+// the format and is locked while the engine is open. docs/decisions/003-rocksdb-options.md has the
+// reasons for the settings.
 //
 // Threads: as Engine says. While recover() reopens the database, kCached reads fail with
 // kWouldBlock and kBlocking reads wait.

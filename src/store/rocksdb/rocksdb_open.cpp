@@ -23,7 +23,6 @@ namespace {
 constexpr std::string_view kMarkerName = "REPRISE";
 constexpr std::string_view kMarkerTitle = "reprise store\n";
 constexpr std::string_view kMarkerFormat = "format 1\n";
-constexpr std::size_t kTokenBytes = 16;
 
 Error system_error(std::string_view what, const std::string& path) {
   const int number = errno;
@@ -61,36 +60,22 @@ Result<std::string> read_marker(int descriptor, const std::string& path) {
   return text;
 }
 
-Result<std::string> parse_marker(std::string_view text, const std::string& path) {
+Result<> check_marker(std::string_view text, const std::string& path) {
   if (!text.starts_with(kMarkerTitle)) {
     return fail(Code::kInvalid, fmt::format("{} is not the marker of a store", path));
   }
   text.remove_prefix(kMarkerTitle.size());
-  if (!text.starts_with("format ")) {
-    return fail(Code::kCorrupt, fmt::format("{} names no format", path));
-  }
-  if (!text.starts_with(kMarkerFormat)) {
+  if (text == kMarkerFormat) return {};
+  if (text.starts_with("format ") && text.ends_with("\n")) {
     return fail(Code::kUnsupportedVersion,
                 fmt::format("{} is of a format that this release does not know", path));
   }
-  text.remove_prefix(kMarkerFormat.size());
-  std::optional<std::string> token;
-  if (text.starts_with("token ") && text.ends_with("\n")) {
-    token = from_hex(text.substr(6, text.size() - 7));
-  }
-  if (!token || token->size() != kTokenBytes) {
-    return fail(Code::kCorrupt, fmt::format("{} holds no token", path));
-  }
-  return *token;
+  return fail(Code::kCorrupt, fmt::format("{} names no format", path));
 }
 
 // Writes a new marker in one step, so that a crash leaves a whole one or none.
 Result<> create_marker(const std::string& directory, const std::string& path) {
-  SystemRandom random;
-  std::array<unsigned char, kTokenBytes> token{};
-  random.fill(token.data(), token.size());
-  const std::string_view raw(reinterpret_cast<const char*>(token.data()), token.size());
-  const std::string text = fmt::format("{}{}token {}\n", kMarkerTitle, kMarkerFormat, to_hex(raw));
+  const std::string text = fmt::format("{}{}", kMarkerTitle, kMarkerFormat);
   const std::string temporary = path + ".new";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) return fail(system_error("cannot create", temporary));
@@ -132,8 +117,8 @@ Result<> check_not_headless(const std::string& directory) {
   return {};
 }
 
-rocksdb::ColumnFamilyOptions family_options(const RocksDbOptions& ours,
-                                            const std::shared_ptr<rocksdb::Cache>& cache) {
+void set_table_options(rocksdb::Options& options, const RocksDbOptions& ours,
+                       const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.block_size = 8 << 10;
@@ -145,24 +130,20 @@ rocksdb::ColumnFamilyOptions family_options(const RocksDbOptions& ours,
   table.partition_filters = true;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
 
-  rocksdb::ColumnFamilyOptions options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.write_buffer_size = ours.write_buffer_bytes / 2;
+  options.write_buffer_size = ours.write_buffer_bytes / 2;  // one fills while one is flushed
   options.max_write_buffer_number = 4;
   options.compression = rocksdb::kLZ4Compression;
   options.level_compaction_dynamic_level_bytes = true;
-  return options;
 }
 
-rocksdb::DBOptions database_options(const RocksDbOptions& ours) {
-  rocksdb::DBOptions options;
+rocksdb::Options database_options(const RocksDbOptions& ours) {
+  rocksdb::Options options;
   options.create_if_missing = true;
-  options.create_missing_column_families = true;
   options.paranoid_checks = true;
-  options.recycle_log_file_num = 2;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;  // with LogGuard
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  options.track_and_verify_wals_in_manifest = true;
   options.db_write_buffer_size = ours.write_buffer_bytes;
-  options.max_total_wal_size = 2 * ours.write_buffer_bytes;
   options.max_open_files = ours.max_open_files;
   options.max_background_jobs = 2;
   options.max_bgerror_resume_count = 0;  // the committer decides when to try again
@@ -179,31 +160,6 @@ rocksdb::DBOptions database_options(const RocksDbOptions& ours) {
   return options;
 }
 
-// Finds the token at a batch's start.
-class TokenReader final : public rocksdb::WriteBatch::Handler {
- public:
-  std::string token;
-  void LogData(const rocksdb::Slice& blob) override {
-    if (!is_done_) token = blob.ToString();
-    is_done_ = true;
-  }
-  rocksdb::Status PutCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
-    return stop();
-  }
-  rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override { return stop(); }
-  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
-    return stop();
-  }
-  bool Continue() override { return !is_done_; }
-
- private:
-  rocksdb::Status stop() {
-    is_done_ = true;
-    return rocksdb::Status::OK();
-  }
-  bool is_done_ = false;
-};
-
 }  // namespace
 
 Result<StoreMarker> StoreMarker::open(const std::string& directory) {
@@ -216,93 +172,46 @@ Result<StoreMarker> StoreMarker::open(const std::string& directory) {
     descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   }
   if (descriptor < 0) return fail(system_error("cannot open", path));
-  StoreMarker marker(descriptor, {});
+  StoreMarker marker(descriptor);
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail(system_error("cannot lock", path));
     return fail(Code::kConflict, fmt::format("{} is in use by another process", directory));
   }
   REPRISE_TRY(const std::string text, read_marker(descriptor, path));
-  REPRISE_TRY(marker.token_, parse_marker(text, path));
+  REPRISE_CHECK(check_marker(text, path));
   REPRISE_CHECK(check_not_headless(directory));
   return marker;
 }
 
 StoreMarker::StoreMarker(StoreMarker&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), token_(std::move(other.token_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 StoreMarker::~StoreMarker() {
   if (descriptor_ >= 0) ::close(descriptor_);  // releases the lock
 }
 
-rocksdb::WalFilter::WalProcessingOption LogGuard::LogRecordFound(unsigned long long,
-                                                                 const std::string&,
-                                                                 const rocksdb::WriteBatch& batch,
-                                                                 rocksdb::WriteBatch* new_batch,
-                                                                 bool* batch_changed) {
-  TokenReader reader;
-  batch.Iterate(&reader).PermitUncheckedError();
-  if (reader.token != token_) return WalProcessingOption::kIgnoreCurrentRecord;
-
-  // A batch begins with its first number, little-endian (RocksDB's db/write_batch.cc, unchanged
-  // since LevelDB).
-  std::uint64_t first = 0;
-  for (std::size_t i = 8; i-- > 0;) {
-    first = (first << 8) | static_cast<unsigned char>(batch.Data()[i]);
-  }
-  if (expected_ != 0 && first > expected_) {
-    found_gap_ = true;
-    // The log is replayed in a mode that skips what is damaged, so saying "corrupt" would not stop
-    // it. A batch with more records than the original is documented to fail the recovery
-    // (rocksdb/wal_filter.h).
-    for (std::uint32_t i = 0; i <= batch.Count(); ++i) {
-      new_batch->Put("gap", "").PermitUncheckedError();
-    }
-    *batch_changed = true;
-    return WalProcessingOption::kContinueProcessing;
-  }
-  expected_ = std::max(expected_, first + batch.Count());
-  return WalProcessingOption::kContinueProcessing;
-}
-
 OpenDatabase::~OpenDatabase() {
   if (!db) return;
-  for (rocksdb::ColumnFamilyHandle* family : families) {
-    db->DestroyColumnFamilyHandle(family).PermitUncheckedError();
-  }
   db->Close().PermitUncheckedError();
 }
 
 Result<std::unique_ptr<OpenDatabase>> OpenDatabase::open(const std::string& path,
                                                          const RocksDbOptions& options,
-                                                         const std::string& token,
                                                          bool is_read_only) {
   auto opened = std::make_unique<OpenDatabase>();
-  rocksdb::DBOptions settings = database_options(options);
+  rocksdb::Options settings = database_options(options);
   if (options.hooks && options.hooks->file_system) {
     opened->env = rocksdb::NewCompositeEnv(options.hooks->file_system);
     settings.env = opened->env.get();
   }
   opened->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  LogGuard guard(token);
-  settings.wal_filter = &guard;
+  set_table_options(settings, options, opened->cache);
 
-  const auto family = family_options(options, opened->cache);
-  rocksdb::ColumnFamilyOptions unused = family;
-  unused.write_buffer_size = 64 << 10;
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, unused}, {"entries", family}, {"records", family}};
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      is_read_only ? rocksdb::DB::OpenForReadOnly(settings, path, families, &opened->families, &db)
-                   : rocksdb::DB::Open(settings, path, families, &opened->families, &db);
+  const rocksdb::Status status = is_read_only ? rocksdb::DB::OpenForReadOnly(settings, path, &db)
+                                              : rocksdb::DB::Open(settings, path, &db);
   opened->db.reset(db);
-  if (guard.found_gap()) {
-    return fail(Code::kCorrupt,
-                fmt::format("{}: the log is damaged before its end; nothing was changed", path));
-  }
   if (!status.ok()) return fail(error_of(status));
-  opened->entries = opened->families[1];
-  opened->records = opened->families[2];
   return opened;
 }
 
