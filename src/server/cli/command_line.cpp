@@ -48,18 +48,14 @@ void add_json(CLI::App* command, ClientOptions& options) {
 void add_client_options(CLI::App* command, Parsed& parsed) {
   ClientOptions& options = parsed.client;
   const std::string group = "Server";
-  shown(command
-            ->add_option("--server", options.server,
-                         wrapped(fmt::format("Where the server is [{}; REPRISE_SERVER]",
-                                             ClientOptions{}.server)))
-            ->envname("REPRISE_SERVER"),
+  shown(command->add_option("--server", options.server,
+                            wrapped(fmt::format("Where the server is [{}; REPRISE_SERVER]",
+                                                ClientOptions{}.server))),
         "URL")
       ->group(group);
-  shown(command
-            ->add_option("--token", options.token,
-                         wrapped("Bearer token; the variable keeps it out of the shell's "
-                                 "history [REPRISE_TOKEN]"))
-            ->envname("REPRISE_TOKEN"),
+  shown(command->add_option("--token", options.token,
+                            wrapped("Bearer token; the variable keeps it out of the shell's "
+                                    "history [REPRISE_TOKEN]")),
         "TOKEN")
       ->group(group);
   shown(command->add_option("--tls-ca", options.tls_ca,
@@ -218,11 +214,8 @@ void add_doctor(CLI::App& app, Parsed& parsed) {
   CLI::App* command =
       add_command(&app, "doctor", "Check the installation, the data directory and the server",
                   "Exit status 1 if a check found an error. A running server is not disturbed.");
-  parsed.data_directory = Config{}.data;
-  shown(command
-            ->add_option("--data", parsed.data_directory,
-                         fmt::format("Directory to look at [{}; REPRISE_DATA]", Config{}.data))
-            ->envname("REPRISE_DATA"),
+  shown(command->add_option("--data", parsed.data_directory,
+                            fmt::format("Directory to look at [{}; REPRISE_DATA]", Config{}.data)),
         "DIR");
   add_client_options(command, parsed);
   command->callback([&parsed] {
@@ -261,6 +254,13 @@ void add_version(CLI::App& app, Parsed& parsed) {
       [&parsed] { parsed.chosen = [&parsed] { return show_version(parsed.client.is_json); }; });
 }
 
+// What no flag gave, from its variable or the default. Not by CLI11's own means: it also sets the
+// variables of commands that were not chosen, and these options are shared by many.
+void fill_in(std::string& value, const std::string& variable, const std::string& otherwise) {
+  if (value.empty()) value = process_environment(variable).value_or("");
+  if (value.empty()) value = otherwise;
+}
+
 // Overwrites the value of --token where the system keeps the arguments.
 void hide_token(int count, char** arguments) {
   constexpr std::string_view kFlag = "--token";
@@ -275,18 +275,22 @@ void hide_token(int count, char** arguments) {
 
 // CLI11 repeats unknown arguments with their values; after a misspelt --token that is the token.
 std::string without_values(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
+  const bool is_about_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool is_about_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const auto extras = app.remaining(true);
+  if (extras.empty() || (!is_about_extras && !is_about_missing)) return error.what();
   const auto is_flag = [](const std::string& text) { return text.starts_with('-'); };
   if (const auto flag = std::ranges::find_if(extras, is_flag); flag != extras.end())
     return fmt::format("unknown option {}", flag->substr(0, flag->find('=')));
-  return extras.empty() ? error.what() : fmt::format("unexpected argument '{}'", extras.front());
+  return fmt::format("{} '{}'", is_about_extras ? "unexpected argument" : "unknown command",
+                     extras.front());
 }
 
 }  // namespace
 
 int run(int count, char** arguments) {
   Parsed parsed;
+  parsed.client.server.clear();
   CLI::App app("Reprise: durable sessions for AI agents", "reprise");
   app.require_subcommand(1);
   app.get_formatter()->column_width(kNameColumns);
@@ -311,6 +315,9 @@ int run(int count, char** arguments) {
         parsed.client.is_json);
   }
   hide_token(count, arguments);
+  fill_in(parsed.client.server, "REPRISE_SERVER", ClientOptions{}.server);
+  fill_in(parsed.client.token, "REPRISE_TOKEN", "");
+  fill_in(parsed.data_directory, "REPRISE_DATA", Config{}.data);
   return parsed.chosen();
 }
 

@@ -19,6 +19,12 @@ std::string problem_of(const Error& error) {
       is_retryable(error.code));
 }
 
+// What was typed wrong needs no code; what went wrong has one to look up.
+std::string line_of(const Error& error) {
+  if (error.code == Code::kBadParameter) return printable(error.detail);
+  return printable(fmt::format("{}: {}", error_row(error.code).name, error.detail));
+}
+
 // "code: detail", with each field that is wrong.
 std::string line_of(wire::JsonValue problem, int status) {
   const auto text = [&](std::string_view name) {
@@ -46,7 +52,7 @@ std::string line_of(wire::JsonValue problem, int status) {
 
 Failure::Failure(const Error& error)
     : exit_status(error.code == Code::kBadParameter ? kExitUsage : kExitFailed),
-      line(printable(fmt::format("{}: {}", error_row(error.code).name, error.detail))),
+      line(line_of(error)),
       problem(problem_of(error)) {}
 
 Failure::Failure(const wire::Response& response) : exit_status(status_for(response.status)) {
