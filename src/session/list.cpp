@@ -204,6 +204,7 @@ Result<bool> walk_names(Walk& walk, std::optional<SessionId> after) {
 }  // namespace
 
 bool Filter::matches(const Filterable& session) const {
+  if (pool_key) return false;
   if (allowed_apps &&
       std::find(allowed_apps->begin(), allowed_apps->end(), session.app) == allowed_apps->end())
     return false;
@@ -220,6 +221,7 @@ bool Filter::matches(const Filterable& session) const {
 Result<ListPage> list_sessions(const store::Store& store, const ListQuery& query) {
   REPRISE_TRY(Cursor cursor, decode_cursor(query));
   Walk walk{store, query, {}};
+  if (query.filter.pool_key) return std::move(walk.page);
   if (query.filter.name_starts_with && !query.waiting_first &&
       !query.filter.name_starts_with->empty()) {
     REPRISE_TRY(const bool is_done, walk_names(walk, cursor.after));

@@ -1,0 +1,32 @@
+#include "api/access.h"
+
+#include <fmt/format.h>
+
+#include "api/parameters.h"
+#include "base/assert.h"
+
+namespace reprise::api {
+
+rt::Task<Result<session::SessionRef>> session_of(session::SessionService& service,
+                                                 const http::Exchange& exchange) {
+  REPRISE_ASSERT(!exchange.captured.empty());
+  REPRISE_CO_TRY(session::SessionRef ref, parse_session_ref(exchange.captured.front()));
+  if (!exchange.principal.apps) co_return ref;
+  if (const auto* key = std::get_if<model::SessionKey>(&ref)) {
+    REPRISE_CO_CHECK(check_app_access(exchange, key->app));
+    co_return ref;
+  }
+  REPRISE_CO_TRY(const auto view, co_await service.get(ref));
+  if (!exchange.principal.may_use(view.state.app))
+    co_return fail(Code::kSessionNotFound,
+                   fmt::format("there is no session {}", exchange.captured.front()));
+  co_return ref;
+}
+
+Result<> check_app_access(const http::Exchange& exchange, std::string_view app) {
+  if (exchange.principal.may_use(app)) return {};
+  return fail(Code::kForbidden,
+              fmt::format("the token '{}' is not for the app '{}'", exchange.principal.name, app));
+}
+
+}  // namespace reprise::api
