@@ -134,7 +134,7 @@ class Instance {
       rt::spawn(gate_, stop());
     });
     main_loop_.post([this, bound] {
-      rt::spawn(gate_, tidy_up());
+      rt::spawn(background_gate_, tidy_up());
       server_->start();
       const std::string url = url_of(config_, bound);
       std::printf("listening on %s\n", url.c_str());
@@ -157,6 +157,7 @@ class Instance {
   rt::Task<> stop() {
     co_await server_->drain(config_.drain_timeout);
     background_.cancel();
+    co_await background_gate_.empty();
     co_await service_->close();
     main_loop_.stop();
   }
@@ -180,6 +181,7 @@ class Instance {
   std::optional<http::Gatekeeper> gatekeeper_;
   std::optional<http::Server> server_;
   rt::CancelScope background_;
+  rt::Gate background_gate_;
   rt::Gate gate_;
 };
 
