@@ -196,7 +196,7 @@ describe('bad input', () => {
 
   it('is refused without a Host, with two and with a malformed one', async () => {
     for (const hosts of ['', 'Host: a\r\nHost: b\r\n', 'Host: a b\r\n', 'Host: \r\n',
-      'Host: evil.example\r\n', 'Host: 127.0.0.1:99999\r\n']) {
+      'Host: evil.example\r\n', 'Host: 127.0.0.1:x\r\n']) {
       await assertRefusedRaw(Buffer.from(`GET /v1/sessions HTTP/1.1\r\n${hosts}\r\n`), [], true);
     }
   });

@@ -1,6 +1,6 @@
 // A full disk: writes fail with 503 no_space, reads go on, and room makes writes work again.
 //
-// The data directory is on a tmpfs of 48 MiB which the test mounts, so it has to run as root.
+// The data directory is on a tmpfs of 160 MiB which the test mounts, so it has to run as root.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -22,7 +22,7 @@ describe('a full disk', () => {
 
   before(async () => {
     disk = temporaryDirectory('reprise-disk-');
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=160m', 'tmpfs', disk]);
     isMounted = true;
     server = await startServer({ data: join(disk, 'data') });
   });

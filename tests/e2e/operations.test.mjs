@@ -19,7 +19,7 @@ async function withServer(options, use) {
 // The largest body such a server takes tells which setting it obeys.
 async function assertTakesUpTo(options, limit) {
   await withServer(options, async (server) => {
-    const bodyOf = (size) => JSON.stringify({ metadata: { x: 'x'.repeat(size - 22) } });
+    const bodyOf = (size) => JSON.stringify({ metadata: { x: 'x'.repeat(size - 21) } });
     assert.equal(bodyOf(limit).length, limit);
     const fits = await server.call('POST', '/v1/sessions', bodyOf(limit));
     assert.equal(fits.status, 201, fits.text);
@@ -33,10 +33,10 @@ describe('configuration', () => {
     const file = join(directory, 'reprise.json');
     writeFileSync(file, JSON.stringify({ maxBodyBytes: 3000 }));
     const env = { REPRISE_MAX_BODY_BYTES: '2000' };
-    const flag = ['--max-body-bytes', '1000'];
+    const flag = ['--max-body-bytes', '1500'];
     await assertTakesUpTo({ args: ['--config', file] }, 3000);
     await assertTakesUpTo({ args: ['--config', file], env }, 2000);
-    await assertTakesUpTo({ args: ['--config', file, ...flag], env }, 1000);
+    await assertTakesUpTo({ args: ['--config', file, ...flag], env }, 1500);
     removeDirectory(directory);
   });
 
