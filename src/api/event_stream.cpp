@@ -118,8 +118,6 @@ Result<std::string> client_id(const Exchange& exchange, bool& is_named) {
 
 rt::Task<Result<Reply>> open_stream(SessionService& service, Exchange& exchange, Millis heartbeat) {
   REPRISE_CO_CHECK(exchange.check_query({"after", "clientId"}));
-  if (!exchange.accepts("text/event-stream"))
-    co_return fail(Code::kNotAcceptable, "offered is text/event-stream");
   REPRISE_CO_TRY(const Position from, position(exchange));
   bool is_named = false;
   REPRISE_CO_TRY(std::string client, client_id(exchange, is_named));
@@ -153,7 +151,8 @@ void add_event_stream_route(http::Router& router, SessionService& service, Milli
   router.add(wire::Method::kGet, "/v1/sessions/{s}/events/stream", http::Scope::kRead,
              [&service, heartbeat](Exchange& exchange) {
                return open_stream(service, exchange, heartbeat);
-             });
+             },
+             {"text/event-stream"});
 }
 
 }  // namespace reprise::api

@@ -131,8 +131,6 @@ rt::Task<Result<Reply>> list_or_monitor(SessionService& service, Exchange& excha
                                            "snapshot", "after"}));
     co_return co_await monitor(service, exchange, heartbeat);
   }
-  if (!exchange.accepts("application/json"))
-    co_return fail(Code::kNotAcceptable, "offered are application/json and text/event-stream");
   REPRISE_CO_CHECK(exchange.check_query({"app", "graphId", "status", "ownerAgent", "createdAfter",
                                          "createdBefore", "poolKey", "q", "waiting", "sort",
                                          "limit", "cursor", "vocabulary"}));
@@ -145,7 +143,8 @@ void add_session_list_route(http::Router& router, SessionService& service, Milli
   router.add(wire::Method::kGet, "/v1/sessions", http::Scope::kRead,
              [&service, heartbeat](Exchange& exchange) {
                return list_or_monitor(service, exchange, heartbeat);
-             });
+             },
+             {"application/json", "text/event-stream"});
 }
 
 }  // namespace reprise::api

@@ -88,16 +88,18 @@ rt::Task<Result<Reply>> openapi(SystemContext, Exchange& exchange) {
 
 void add_system_routes(http::Router& router, const SystemContext& context) {
   const auto add = [&](std::string path, http::Scope scope,
-                       rt::Task<Result<Reply>> (*handler)(SystemContext, Exchange&)) {
+                       rt::Task<Result<Reply>> (*handler)(SystemContext, Exchange&),
+                       std::string_view produces = "application/json") {
     router.add(wire::Method::kGet, std::move(path), scope,
-               [context, handler](Exchange& exchange) { return handler(context, exchange); });
+               [context, handler](Exchange& exchange) { return handler(context, exchange); },
+               {produces});
   };
   // Probes come from load balancers and orchestrators, which have no token and learn nothing.
   add("/healthz", http::Scope::kNone, healthz);
   add("/readyz", http::Scope::kNone, readyz);
   add("/openapi.json", http::Scope::kNone, openapi);
   add("/v1/health", http::Scope::kRead, health);
-  add("/metrics", http::Scope::kRead, metrics);
+  add("/metrics", http::Scope::kRead, metrics, "text/plain");
 }
 
 }  // namespace reprise::api

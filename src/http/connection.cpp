@@ -255,6 +255,10 @@ Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) 
     return reply;
   }
   REPRISE_TRY(exchange.principal, set_.gatekeeper_.admit(request, match.route->scope));
+  const auto& produces = match.route->produces;
+  if (std::none_of(produces.begin(), produces.end(),
+                   [&](std::string_view type) { return exchange.accepts(type); }))
+    return fail(Code::kNotAcceptable, fmt::format("offered is {}", fmt::join(produces, ", ")));
   if (set_.in_flight_ >= kMaxInFlightPerLoop) {
     set_.probe_.shed.fetch_add(1, std::memory_order_relaxed);
     return fail(Code::kOverloaded, "too many requests are being answered");

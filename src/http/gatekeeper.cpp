@@ -30,6 +30,11 @@ bool is_ip_address(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), address) == 1;
 }
 
+bool is_loopback_address(const std::string& host) {
+  unsigned char address[4];
+  return host == "::1" || (inet_pton(AF_INET, host.c_str(), address) == 1 && address[0] == 127);
+}
+
 constexpr std::string_view kAllowedHeaders =
     "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
     "Reprise-Lease, X-Request-Id";
@@ -44,17 +49,22 @@ bool Gatekeeper::is_cors_origin(std::string_view origin) const {
   });
 }
 
+bool Gatekeeper::is_own_host(const std::string& host) const {
+  const auto& allowed = options_.allowed_hosts;
+  if (host == "localhost" || host == options_.listen_host || is_loopback_address(host)) return true;
+  // Listening on every address: which ones those are, the network decides.
+  const bool is_anywhere = options_.listen_host == "0.0.0.0" || options_.listen_host == "::";
+  if (is_anywhere && is_ip_address(host)) return true;
+  return std::find(allowed.begin(), allowed.end(), host) != allowed.end();
+}
+
 Result<> Gatekeeper::check_origin(const wire::Request& request) const {
   const std::string_view authority = request.headers.get("host").value_or("");
   // HTTP/1.0 may come without a Host; a browser never does.
-  if (!authority.empty()) {
-    const std::string host = host_of(authority);
-    const auto& allowed = options_.allowed_hosts;
-    if (host != "localhost" && !is_ip_address(host) &&
-        std::find(allowed.begin(), allowed.end(), host) == allowed.end())
-      return fail(Code::kBadHost,
-                  fmt::format("'{}' is not a name of this server; --allowed-host adds one", host));
-  }
+  if (request.headers.get("host") && !is_own_host(host_of(authority)))
+    return fail(
+        Code::kBadHost,
+        fmt::format("'{}' is not a name of this server; --allowed-host adds one", authority));
   const auto origin = request.headers.get("origin");
   if (!origin || is_cors_origin(*origin)) return {};
   const bool is_own = *origin == fmt::format("{}://{}", scheme(), authority);

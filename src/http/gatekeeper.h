@@ -19,7 +19,8 @@
 namespace reprise::http {
 
 struct GatekeeperOptions {
-  std::vector<std::string> allowed_hosts;  // besides IP addresses and localhost
+  std::string listen_host;                 // the address listened on
+  std::vector<std::string> allowed_hosts;  // besides localhost and that address
   std::vector<std::string> cors_origins;   // "*" is every origin
   std::shared_ptr<const Tokens> tokens;
   bool is_tls = false;
@@ -41,6 +42,7 @@ class Gatekeeper {
 
  private:
   bool is_cors_origin(std::string_view origin) const;
+  bool is_own_host(const std::string& host) const;
   GatekeeperOptions options_;
 };
 

@@ -15,7 +15,8 @@ struct Router::Node {
 Router::Router() : root_(std::make_unique<Node>()) {}
 Router::~Router() = default;
 
-void Router::add(wire::Method method, std::string pattern, Scope scope, Handler handler) {
+void Router::add(wire::Method method, std::string pattern, Scope scope, Handler handler,
+                 std::vector<std::string_view> produces) {
   REPRISE_ASSERT(pattern.starts_with('/'), pattern);
   Node* node = root_.get();
   for (std::size_t at = 1; at <= pattern.size();) {
@@ -26,8 +27,8 @@ void Router::add(wire::Method method, std::string pattern, Scope scope, Handler 
     if (!next) next = std::make_unique<Node>();
     node = next.get();
   }
-  routes_.push_back(
-      std::make_unique<Route>(Route{method, std::move(pattern), scope, std::move(handler)}));
+  routes_.push_back(std::make_unique<Route>(
+      Route{method, std::move(pattern), scope, std::move(handler), std::move(produces)}));
   node->routes.push_back(routes_.back().get());
 }
 

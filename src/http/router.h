@@ -24,6 +24,7 @@ struct Route {
   std::string pattern;
   Scope scope = Scope::kRead;  // kNone: open to everybody
   Handler handler;
+  std::vector<std::string_view> produces;  // media types a client must accept one of; else 406
 };
 
 struct Match {
@@ -36,7 +37,8 @@ class Router {
  public:
   Router();
   ~Router();
-  void add(wire::Method method, std::string pattern, Scope scope, Handler handler);
+  void add(wire::Method method, std::string pattern, Scope scope, Handler handler,
+           std::vector<std::string_view> produces = {"application/json"});
   // HEAD is answered by the GET route.
   Match find(wire::Method method, const std::vector<std::string>& segments) const;
   const std::vector<std::unique_ptr<Route>>& routes() const { return routes_; }

@@ -69,6 +69,11 @@ Result<std::shared_ptr<rt::TlsContext>> load_tls(const Config& config) {
   return rt::TlsContext::server(config.tls_cert, config.tls_key);
 }
 
+std::string listen_host(const Config& config) {
+  const auto endpoint = rt::parse_endpoint(config.listen);
+  return endpoint ? endpoint->host : std::string();
+}
+
 std::string url_of(const Config& config, const rt::Endpoint& bound) {
   const bool is_v6 = bound.host.find(':') != std::string::npos;
   return fmt::format("{}://{}:{}", config.tls_cert.empty() ? "http" : "https",
@@ -98,7 +103,8 @@ class Instance {
                          .max_loaded_per_loop = session::ServiceOptions{}.max_loaded_per_loop,
                          .retention_seconds = config.retention_seconds});
     janitor_.emplace(*service_);
-    gatekeeper_.emplace(http::GatekeeperOptions{.allowed_hosts = config.allowed_hosts,
+    gatekeeper_.emplace(http::GatekeeperOptions{.listen_host = listen_host(config),
+                                                .allowed_hosts = config.allowed_hosts,
                                                 .cors_origins = config.cors_origins,
                                                 .tokens = std::move(tokens),
                                                 .is_tls = tls != nullptr});
