@@ -13,6 +13,7 @@
 #include <rocksdb/file_system.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@
 namespace reprise::store {
 
 struct RocksDbHooks {
-  std::shared_ptr<rocksdb::FileSystem> file_system;
+  std::function<std::unique_ptr<rocksdb::Env>()> make_env;  // asked at each opening
 };
 
 inline constexpr char kEntryPrefix = 'e';

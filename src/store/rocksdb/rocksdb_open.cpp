@@ -200,8 +200,8 @@ Result<std::unique_ptr<OpenDatabase>> OpenDatabase::open(const std::string& path
                                                          bool is_read_only) {
   auto opened = std::make_unique<OpenDatabase>();
   rocksdb::Options settings = database_options(options);
-  if (options.hooks && options.hooks->file_system) {
-    opened->env = rocksdb::NewCompositeEnv(options.hooks->file_system);
+  if (options.hooks) {
+    opened->env = options.hooks->make_env();
     settings.env = opened->env.get();
   }
   opened->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
