@@ -73,10 +73,13 @@ Result<Answer> decode_appended(std::string_view bytes) {
 
 SessionActor::SessionActor(ActorContext& context, SessionId id) : context_(context), id_(id) {}
 
-SessionActor::SessionActor(ActorContext& context, StoredSession created)
-    : context_(context), id_(created.state.id), stored_(std::move(created)), is_loaded_(true) {}
-
 SessionActor::~SessionActor() { REPRISE_ASSERT(queue_.empty(), queue_.size()); }
+
+void SessionActor::adopt(StoredSession created) {
+  if (is_loaded_ || is_removed_ || is_running_) return;
+  stored_ = std::move(created);
+  is_loaded_ = true;
+}
 
 bool SessionActor::is_idle() const {
   return !is_running_ && queue_.empty() && in_flight_.empty() && subscribers_.connected() == 0;
@@ -149,6 +152,7 @@ void SessionActor::refuse_all() {
 
 rt::Task<> SessionActor::run() {
   const auto self = shared_from_this();
+  int lost_races = 0;
   while (!queue_.empty()) {
     if (!is_loaded_ && !is_removed_) {
       if (auto loaded = co_await load(); !loaded) {
@@ -174,6 +178,7 @@ rt::Task<> SessionActor::run() {
     } else {
       auto committed = co_await context_.store.commit(std::move(batch.commit));
       if (committed) {
+        lost_races = 0;
         apply(batch, *committed);
         for (std::size_t i = 0; i < batch.calls.size(); ++i) {
           auto& answer = batch.answers[i];
@@ -183,6 +188,11 @@ rt::Task<> SessionActor::run() {
         }
       } else {
         is_loaded_ = false;
+        was_loaded_ = true;
+        if (may_decide_again(batch, committed.error()) && ++lost_races < kMaxKeyRaces) {
+          queue_.insert(queue_.begin(), batch.calls.begin(), batch.calls.end());
+          continue;
+        }
         for (Waiting* waiting : batch.calls) waiting->outcome = fail(committed.error());
       }
     }
@@ -191,17 +201,32 @@ rt::Task<> SessionActor::run() {
   is_running_ = false;
 }
 
+// A commit that found the stream or the record other than they were loaded changed nothing: its
+// calls are decided again on what is there. A lost race for a key is for the caller, who looks at
+// the key again.
+bool SessionActor::may_decide_again(const Batch& batch, const Error& error) const {
+  const bool writes_key = batch.calls.front()->call.key_hold.has_value();
+  return error.code == Code::kWrongSequence || (error.code == Code::kWrongVersion && !writes_key);
+}
+
 rt::Task<Result<>> SessionActor::load() {
   REPRISE_CO_TRY(auto record, co_await context_.store.get(session_key(id_)));
   if (!record) {
     is_removed_ = true;
+    if (was_loaded_) context_.hub.publish_removed(stored_.stream, "deleted");
     co_return fail(Code::kSessionNotFound, fmt::format("there is no session {}", id_.to_string()));
   }
   REPRISE_CO_TRY(StoredSession stored, decode_stored(record->value, record->version));
   REPRISE_CO_TRY(auto newest, co_await context_.store.last(stored.stream));
   REPRISE_CO_CHECK(bring_up_to(stored, newest));
+  grant_unwritten_activity(stored, context_.clock.now());
   stored_ = std::move(stored);
   is_loaded_ = true;
+  if (std::exchange(was_loaded_, false)) {
+    // What the failed commit wrote after all was told to nobody: readers look for themselves.
+    context_.hub.publish_gap(stored_.stream);
+    context_.hub.publish_gap(feed_stream(feed_of(id_)));
+  }
   co_return Result<>{};
 }
 
@@ -246,8 +271,8 @@ Result<Answer> SessionActor::decide(const Call& call, Batch& batch) {
     answer = decide_command(call, model::Command(std::move(merged)), batch);
   } else if (const auto* touch = std::get_if<Touch>(&call.action)) {
     answer = decide_touch(*touch, batch);
-  } else if (std::holds_alternative<Remove>(call.action)) {
-    answer = decide_removal(call, batch);
+  } else if (const auto* removal = std::get_if<Remove>(&call.action)) {
+    answer = decide_removal(call, *removal, batch);
   }
   if (answer && call.wants_view && !batch.is_removal) answer->view = view_of(batch.draft);
   return answer;
@@ -285,11 +310,18 @@ Result<Answer> SessionActor::decide_touch(const Touch& touch, Batch& batch) {
   return Answer{};
 }
 
-Result<Answer> SessionActor::decide_removal(const Call& call, Batch& batch) {
+Result<Answer> SessionActor::decide_removal(const Call& call, const Remove& removal, Batch& batch) {
+  const auto& state = batch.draft.state;
+  if (removal.only_if_ended_by && !(state.ended_at && *state.ended_at <= *removal.only_if_ended_by))
+    return fail(Code::kConflict, fmt::format("the session is {} by now", word(state.status)));
   batch.is_removal = true;
-  if (call.key_hold && call.key_hold->is_own)
-    batch.commit.erases.push_back(
-        {.key = name_key(stored_.state.key()), .only_if = call.key_hold->only_if});
+  if (!call.key_hold || !state.has_key()) return Answer{};
+  std::string key = name_key(state.key());
+  // Also a key of somebody else's must still be so: it may have become this session's.
+  if (call.key_hold->is_own)
+    batch.commit.erases.push_back({.key = std::move(key), .only_if = call.key_hold->only_if});
+  else
+    batch.commit.checks.push_back({.key = std::move(key), .only_if = call.key_hold->only_if});
   return Answer{};
 }
 
@@ -315,7 +347,11 @@ void SessionActor::add_events(const std::vector<model::Event>& events, Batch& ba
 
 void SessionActor::finish(Batch& batch, bool must_refile) {
   store::Commit& commit = batch.commit;
-  const bool is_watched = context_.hub.has_subscribers(stored_.stream);
+  // Who comes while the commit is in flight can read its entries in the store, but not that the
+  // stream ended or was opened again: such a batch is kept for them.
+  const bool is_watched = context_.hub.has_subscribers(stored_.stream) ||
+                          model::is_terminal(stored_.state.status) ||
+                          model::is_terminal(batch.draft.state.status);
   if (batch.is_removal) {
     add_removal(commit, stored_);
     commit.appends.push_back(

@@ -50,8 +50,11 @@ struct Touch {
 // The janitor's visit: expires the session if its time has come, else files it under its later
 // time.
 struct ExpireOrRefile {};
-// Removes the session.
-struct Remove {};
+// Removes the session; with a time, only one that ended by then, and otherwise refuses with
+// kConflict (retention, which may come late and meet a session that was reset meanwhile).
+struct Remove {
+  std::optional<TimePoint> only_if_ended_by;
+};
 // PATCH before its metadata is merged with what is there.
 struct MergePatch {
   std::optional<std::string> metadata;  // a merge-patch
@@ -111,13 +114,14 @@ struct ActorContext {
 
 class SessionActor : public std::enable_shared_from_this<SessionActor> {
  public:
-  // One that loads itself when first called.
+  // It loads itself when first called.
   SessionActor(ActorContext& context, SessionId id);
-  // One for a session just created.
-  SessionActor(ActorContext& context, StoredSession created);
   ~SessionActor();
 
   rt::Task<Result<ActorAnswer>> call(Call call);
+
+  // Saves the load of a session just created, unless a call has begun it already.
+  void adopt(StoredSession created);
 
   bool is_loaded() const { return is_loaded_; }
   bool is_removed() const { return is_removed_; }
@@ -136,6 +140,7 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   struct Batch;
   rt::Task<> run();
   rt::Task<Result<>> load();
+  bool may_decide_again(const Batch& batch, const Error& error) const;
   rt::Task<Result<ActorAnswer>> enqueue(Call call);
   rt::Task<Result<ActorAnswer>> call_once(Call call);
   void refuse_all();
@@ -143,7 +148,7 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   Result<Answer> decide(const Call& call, Batch& batch);
   Result<Answer> decide_command(const Call& call, const model::Command& command, Batch& batch);
   Result<Answer> decide_touch(const Touch& touch, Batch& batch);
-  Result<Answer> decide_removal(const Call& call, Batch& batch);
+  Result<Answer> decide_removal(const Call& call, const Remove& removal, Batch& batch);
   void add_events(const std::vector<model::Event>& events, Batch& batch);
   void finish(Batch& batch, bool must_refile);
   void apply(Batch& batch, const store::Durable<store::Committed>& durable);
@@ -153,6 +158,7 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   const SessionId id_;
   StoredSession stored_;  // applied: durable and told
   bool is_loaded_ = false;
+  bool was_loaded_ = false;  // before a failed commit
   bool is_removed_ = false;
   bool is_running_ = false;
   std::deque<Waiting*> queue_;

@@ -24,7 +24,8 @@ bool get_filterable(ByteReader& reader, Filterable& fields) {
   std::uint64_t created = 0;
   if (!reader.text(fields.app) || !reader.text(fields.graph_id) ||
       !reader.text(fields.owner_agent) || !reader.text(fields.name) || !reader.byte(status) ||
-      status >= model::kStatuses.size() || !reader.byte(waiting) || !reader.varint(created))
+      status >= model::kStatuses.size() || !reader.byte(waiting) || waiting > 1 ||
+      !reader.varint(created))
     return false;
   fields.status = static_cast<model::Status>(status);
   fields.is_waiting = waiting == 1;

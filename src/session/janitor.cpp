@@ -7,6 +7,13 @@
 #include "stream/idempotency.h"
 
 namespace reprise::session {
+namespace {
+
+void keep_first(Result<>& first, Result<> next) {
+  if (first && !next) first = std::move(next);
+}
+
+}  // namespace
 
 rt::Task<> Janitor::run(rt::CancelScope& scope) {
   rt::Loop& loop = service_.hub_here().loop();
@@ -22,61 +29,95 @@ rt::Task<Result<>> Janitor::round() {
   // A store that cannot write has nothing for the janitor to do; reads still treat what is past its
   // time as expired.
   if (service_.store().state() != store::StoreState::kWritable) co_return Result<>{};
-  REPRISE_CO_CHECK(co_await expire());
-  REPRISE_CO_CHECK(co_await retire());
-  REPRISE_CO_CHECK(co_await sweep_deleted());
-  REPRISE_CO_CHECK(co_await forget_idempotency_keys());
-  co_return co_await trim_feeds();
+  Result<> first;
+  keep_first(first, co_await expire());
+  keep_first(first, co_await retire());
+  keep_first(first, co_await sweep_deleted());
+  keep_first(first, co_await forget_idempotency_keys());
+  keep_first(first, co_await trim_feeds());
+  co_return first;
+}
+
+rt::Task<Result<>> Janitor::work_off(std::string begin, std::string end, Handle handle) {
+  Result<> first;
+  for (;;) {
+    REPRISE_CO_TRY(const auto page,
+                   co_await service_.store_here().scan(
+                       {.begin = begin, .end = end, .is_reverse = false, .limit = kJanitorBatch}));
+    if (page.records.empty()) co_return first;
+    keep_first(first, co_await (this->*handle)(page));
+    if (!page.has_more) co_return first;
+    // Past what was handled, also where that failed: nobody is held up by one bad record.
+    begin = page.records.back().key + '\0';
+    co_await rt::yield(service_.hub_here().loop());
+  }
 }
 
 rt::Task<Result<>> Janitor::expire() {
-  const TimePoint now = service_.clock().now();
-  REPRISE_CO_TRY(const auto due, co_await service_.store_here().scan({.begin = expiry_range_begin(),
-                                                                      .end = expiry_range_end(now),
-                                                                      .is_reverse = false,
-                                                                      .limit = kJanitorBatch}));
-  for (const auto& row : due.records) {
+  return work_off(expiry_range_begin(), expiry_range_end(service_.clock().now()),
+                  &Janitor::expire_page);
+}
+
+rt::Task<Result<>> Janitor::expire_page(const store::ScanPage& page) {
+  Result<> first;
+  for (const auto& row : page.records) {
     const auto id = id_of_index_key(row.key);
-    if (!id) co_return fail(Code::kCorrupt, "an expiry key does not decode");
+    if (!id) {
+      keep_first(first, fail(Code::kCorrupt, "an expiry key does not decode"));
+      continue;
+    }
     auto answer = co_await service_.call(*id, Call{.action = ExpireOrRefile{}});
-    if (!answer && answer.error().code != Code::kSessionNotFound)
-      co_return fail(std::move(answer).error());
     if (answer && (*answer)->view && model::is_terminal((*answer)->view->state.status)) ++expired_;
+    if (!answer && answer.error().code != Code::kSessionNotFound)
+      keep_first(first, fail(std::move(answer).error()));
   }
-  co_return Result<>{};
+  co_return first;
 }
 
 rt::Task<Result<>> Janitor::retire() {
   const std::uint64_t retention = service_.options().retention_seconds;
   if (retention == 0) co_return Result<>{};
-  const TimePoint until = service_.clock().now() - std::chrono::seconds(retention);
-  REPRISE_CO_TRY(const auto due, co_await service_.store_here().scan({.begin = ended_range_begin(),
-                                                                      .end = ended_range_end(until),
-                                                                      .is_reverse = false,
-                                                                      .limit = kJanitorBatch}));
-  for (const auto& row : due.records) {
+  retention_limit_ = service_.clock().now() - std::chrono::seconds(retention);
+  co_return co_await work_off(ended_range_begin(), ended_range_end(retention_limit_),
+                              &Janitor::retire_page);
+}
+
+rt::Task<Result<>> Janitor::retire_page(const store::ScanPage& page) {
+  Result<> first;
+  for (const auto& row : page.records) {
     const auto id = id_of_index_key(row.key);
-    if (!id) co_return fail(Code::kCorrupt, "an index key does not decode");
-    auto removed = co_await service_.remove(*id);
-    if (!removed && removed.error().code != Code::kSessionNotFound) co_return removed;
-    ++retired_;
+    if (!id) {
+      keep_first(first, fail(Code::kCorrupt, "an index key does not decode"));
+      continue;
+    }
+    // Only if it is still ended: somebody may have reset it since the index was read.
+    auto removed = co_await service_.remove(*id, Remove{.only_if_ended_by = retention_limit_});
+    if (removed) ++retired_;
+    if (removed || removed.error().code == Code::kSessionNotFound ||
+        removed.error().code == Code::kConflict)
+      continue;
+    keep_first(first, std::move(removed));
   }
-  co_return Result<>{};
+  co_return first;
 }
 
 rt::Task<Result<>> Janitor::sweep_deleted() {
-  REPRISE_CO_TRY(const auto due,
-                 co_await service_.store_here().scan({.begin = deleted_prefix(),
-                                                      .end = prefix_end(deleted_prefix()),
-                                                      .is_reverse = false,
-                                                      .limit = kJanitorBatch}));
-  for (const auto& row : due.records) {
+  return work_off(deleted_prefix(), prefix_end(deleted_prefix()), &Janitor::sweep_page);
+}
+
+rt::Task<Result<>> Janitor::sweep_page(const store::ScanPage& page) {
+  Result<> first;
+  for (const auto& row : page.records) {
     const auto stream = stream_of_deleted_key(row.key);
-    if (!stream) co_return fail(Code::kCorrupt, "a key of a deleted stream does not decode");
-    REPRISE_CO_CHECK(co_await sweep_stream(*stream));
-    ++swept_;
+    if (!stream) {
+      keep_first(first, fail(Code::kCorrupt, "a key of a deleted stream does not decode"));
+      continue;
+    }
+    auto swept = co_await sweep_stream(*stream);
+    if (swept) ++swept_;
+    keep_first(first, std::move(swept));
   }
-  co_return Result<>{};
+  co_return first;
 }
 
 rt::Task<Result<>> Janitor::sweep_stream(StreamId stream) {
@@ -100,15 +141,13 @@ rt::Task<Result<>> Janitor::sweep_stream(StreamId stream) {
 }
 
 rt::Task<Result<>> Janitor::forget_idempotency_keys() {
-  const TimePoint now = service_.clock().now();
-  REPRISE_CO_TRY(const auto due,
-                 co_await service_.store_here().scan({.begin = stream::expiry_range_begin(),
-                                                      .end = stream::expiry_range_end(now),
-                                                      .is_reverse = false,
-                                                      .limit = kJanitorBatch}));
-  if (due.records.empty()) co_return Result<>{};
+  return work_off(stream::expiry_range_begin(), stream::expiry_range_end(service_.clock().now()),
+                  &Janitor::forget_page);
+}
+
+rt::Task<Result<>> Janitor::forget_page(const store::ScanPage& page) {
   store::Commit commit;
-  for (const auto& row : due.records) {
+  for (const auto& row : page.records) {
     REPRISE_CO_TRY(std::string key, stream::record_of_expiry(row.key));
     REPRISE_CO_TRY(const auto record, co_await service_.store_here().get(std::move(key)));
     stream::forget_due(commit, row.key, record);

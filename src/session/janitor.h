@@ -31,12 +31,20 @@ class Janitor {
 
   // Until the scope is cancelled.
   rt::Task<> run(rt::CancelScope& scope);
-  // One round of everything that is due; for tests and for the start.
+  // One round of everything that is due; for tests and for the start. What fails does not keep the
+  // rest from being done; the first error is returned.
   rt::Task<Result<>> round();
 
   JanitorProbe probe() const { return {expired_.load(), retired_.load(), swept_.load()}; }
 
  private:
+  using Handle = rt::Task<Result<>> (Janitor::*)(const store::ScanPage& page);
+  // Does everything in a range of keys, kJanitorBatch at a time.
+  rt::Task<Result<>> work_off(std::string begin, std::string end, Handle handle);
+  rt::Task<Result<>> expire_page(const store::ScanPage& page);
+  rt::Task<Result<>> retire_page(const store::ScanPage& page);
+  rt::Task<Result<>> sweep_page(const store::ScanPage& page);
+  rt::Task<Result<>> forget_page(const store::ScanPage& page);
   rt::Task<Result<>> expire();
   rt::Task<Result<>> retire();
   rt::Task<Result<>> sweep_deleted();
@@ -45,6 +53,7 @@ class Janitor {
   rt::Task<Result<>> trim_feeds();
 
   SessionService& service_;
+  TimePoint retention_limit_;
   std::atomic<std::uint64_t> expired_{0};
   std::atomic<std::uint64_t> retired_{0};
   std::atomic<std::uint64_t> swept_{0};

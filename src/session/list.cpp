@@ -132,7 +132,8 @@ struct Walk {
   ListPage page;
   std::size_t examined = 0;
   bool is_full() const {
-    return page.sessions.size() >= query.limit || examined >= kMaxExaminedRows;
+    return page.sessions.size() >= std::min(query.limit, kMaxListLimit) ||
+           examined >= kMaxExaminedRows;
   }
   Result<> take(SessionId id, bool skips_waiting) {
     ++examined;

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "model/status.h"
 #include "session/feed.h"
+#include "session/limits.h"
 #include "session/stored_session.h"
 #include "store/store.h"
 
@@ -36,7 +37,7 @@ struct Filter {
 struct ListQuery {
   Filter filter;
   bool waiting_first = false;
-  std::size_t limit = 50;
+  std::size_t limit = kDefaultListLimit;  // at most kMaxListLimit are given
   std::string cursor;  // of an earlier page of the same query; empty: from the start
 };
 

@@ -85,11 +85,16 @@ rt::Task<Result<>> Monitor::follow(rt::CancelScope& scope) {
     REPRISE_CO_TRY(const bool is_complete, co_await reaches_back());
     needs_snapshot = !is_complete;
   }
-  if (needs_snapshot) REPRISE_CO_CHECK(co_await snapshot(scope));
+  heartbeat_due_ = rt::Deadline::after(hub_.loop(), request_.heartbeat_interval);
+  is_too_late_ = needs_snapshot;
   has_news_.fill(true);
   for (;;) {
+    if (std::exchange(is_too_late_, false)) {
+      REPRISE_CO_CHECK(co_await snapshot(scope));
+      has_news_.fill(true);
+    }
     bool has_more = true;
-    while (has_more) {
+    while (has_more && !is_too_late_) {
       has_more = false;
       for (std::size_t feed = 0; feed < kFeeds; ++feed) {
         if (!std::exchange(has_news_[feed], false)) continue;
@@ -98,16 +103,27 @@ rt::Task<Result<>> Monitor::follow(rt::CancelScope& scope) {
         has_more = has_more || has_news_[feed];
       }
     }
-    if (std::find(has_news_.begin(), has_news_.end(), true) != has_news_.end()) continue;
-    auto woken = co_await changed_.wait(
-        scope, rt::Deadline::after(hub_.loop(), request_.heartbeat_interval));
-    if (woken) continue;
-    if (woken.error().code != Code::kDeadline) co_return woken;
+    if (is_too_late_ || std::find(has_news_.begin(), has_news_.end(), true) != has_news_.end())
+      continue;
+    // Changes that the filter leaves out wake this but write nothing: the heartbeat is due all the
+    // same.
+    if (!heartbeat_due_.has_passed(hub_.loop())) {
+      auto woken = co_await changed_.wait(scope, heartbeat_due_);
+      if (woken) continue;
+      if (woken.error().code != Code::kDeadline) co_return woken;
+    }
     auto frame = std::make_shared<std::string>();
     frames_.heartbeat(*frame, encode_monitor_id(position_));
-    REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
-    outlet_.push(std::move(frame), 0);
+    REPRISE_CO_CHECK(co_await push(std::move(frame), scope));
   }
+}
+
+rt::Task<Result<>> Monitor::push(std::shared_ptr<const std::string> frames,
+                                 rt::CancelScope& scope) {
+  REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
+  outlet_.push(frames, 0);
+  heartbeat_due_ = rt::Deadline::after(hub_.loop(), request_.heartbeat_interval);
+  co_return Result<>{};
 }
 
 rt::Task<Result<>> Monitor::snapshot(rt::CancelScope& scope) {
@@ -123,15 +139,12 @@ rt::Task<Result<>> Monitor::snapshot(rt::CancelScope& scope) {
     auto frames = std::make_shared<std::string>();
     for (std::size_t i = 0; i < list.page.sessions.size(); ++i)
       frames_.session(*frames, list.page.sessions[i], list.subscribers[i], {});
-    REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
-    if (!frames->empty()) outlet_.push(std::move(frames), 0);
+    if (!frames->empty()) REPRISE_CO_CHECK(co_await push(std::move(frames), scope));
     query.cursor = list.page.next_cursor;
   } while (!query.cursor.empty());
   auto frame = std::make_shared<std::string>();
   frames_.snapshot_complete(*frame, encode_monitor_id(position_));
-  REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
-  outlet_.push(std::move(frame), 0);
-  co_return Result<>{};
+  co_return co_await push(std::move(frame), scope);
 }
 
 rt::Task<Result<bool>> Monitor::advance(std::size_t feed, rt::CancelScope& scope) {
@@ -142,6 +155,10 @@ rt::Task<Result<bool>> Monitor::advance(std::size_t feed, rt::CancelScope& scope
                                                         .max_bytes = 1 << 20},
                                                        collector));
   if (collector.entries.empty()) co_return false;
+  if (collector.entries.front().seq > position_.heads[feed].next()) {
+    is_too_late_ = true;
+    co_return false;
+  }
   std::vector<FeedEntry> changes;
   std::vector<SessionId> shown;
   for (const auto& entry : collector.entries) {
@@ -167,11 +184,9 @@ rt::Task<Result<bool>> Monitor::advance(std::size_t feed, rt::CancelScope& scope
     else
       frames_.deleted(*frames, change.id, id);
   }
-  if (!frames->empty()) {
-    REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
-    outlet_.push(std::move(frames), 0);
-  }
-  co_return collector.entries.size() == kFeedChunk;
+  if (!frames->empty()) REPRISE_CO_CHECK(co_await push(std::move(frames), scope));
+  // A chunk may be short without being the last.
+  co_return true;
 }
 
 }  // namespace reprise::session

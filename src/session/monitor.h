@@ -3,7 +3,8 @@
 //
 // A monitor reads the 16 feeds from the store whenever the hub says one has grown. Each frame after
 // the snapshot has as its id the position in all feeds, so a client that comes back with it misses
-// nothing; a position that the feeds no longer reach back to gets a fresh snapshot.
+// nothing; a position that the feeds no longer reach back to gets a fresh snapshot, and so does a
+// reader that was too slow for the feeds' retention.
 #pragma once
 
 #include <array>
@@ -57,6 +58,7 @@ class Monitor {
   struct FeedSubscriber;
   rt::Task<Result<bool>> reaches_back();
   rt::Task<Result<>> snapshot(rt::CancelScope& scope);
+  rt::Task<Result<>> push(std::shared_ptr<const std::string> frames, rt::CancelScope& scope);
   // Reads what is new in one feed; true if there may be more.
   rt::Task<Result<bool>> advance(std::size_t feed, rt::CancelScope& scope);
 
@@ -68,6 +70,8 @@ class Monitor {
   MonitorId position_;
   rt::Signal changed_;
   std::array<bool, kFeeds> has_news_{};
+  bool is_too_late_ = false;  // entries it had not read are gone
+  rt::Deadline heartbeat_due_ = rt::Deadline::never();
   std::vector<std::unique_ptr<FeedSubscriber>> feeds_;
 };
 

@@ -207,17 +207,17 @@ rt::Task<Result<ActorAnswer>> SessionService::reset(SessionRef session, std::str
   co_return fail(Code::kOverloaded, "too many callers race for this key");
 }
 
-rt::Task<Result<>> SessionService::remove(SessionRef session) {
+rt::Task<Result<>> SessionService::remove(SessionRef session, Remove removal) {
   REPRISE_CO_TRY(const SessionId id, co_await resolve(std::move(session)));
   for (int tries = 0; tries < kMaxKeyRaces; ++tries) {
     REPRISE_CO_TRY(const SessionView view, co_await look(id));
-    Call call{.action = Remove{}, .wants_view = false};
+    Call call{.action = removal, .wants_view = false};
     call.key_hold = KeyHold{};
     if (view.state.has_key()) {
       REPRISE_CO_TRY(const auto record, co_await store_here().get(name_key(view.state.key())));
-      if (record && record->value == id.view())
-        call.key_hold =
-            KeyHold{.is_own = true, .only_if = store::Precondition::version(record->version)};
+      call.key_hold->is_own = record && record->value == id.view();
+      call.key_hold->only_if =
+          record ? store::Precondition::version(record->version) : store::Precondition::absent();
     }
     auto answer = co_await call_actor(id, std::move(call));
     if (answer) co_return Result<>{};
@@ -243,6 +243,7 @@ rt::Task<Result<EventPage>> SessionService::events(SessionRef session, Seq after
   if (after > view.state.head)
     co_return fail(Code::kCursorBeyondHead, fmt::format("after is {} but the last event is {}",
                                                         after.value, view.state.head.value));
+  limit = std::min(limit, kMaxEventPageLimit);
   EventPage page;
   page.head = view.state.head;
   page.next_after = std::max(after, view.state.visible_after);
@@ -257,11 +258,9 @@ rt::Task<Result<EventPage>> SessionService::events(SessionRef session, Seq after
                                                 visitor));
     examined += visitor.examined;
     if (page.entries.size() >= limit || visitor.examined == 0) break;
-    if (types.empty()) {
-      std::size_t bytes = 0;
-      for (const auto& entry : page.entries) bytes += entry.bytes.size();
-      if (bytes >= kMaxEventPageBytes) break;
-    }
+    std::size_t bytes = 0;
+    for (const auto& entry : page.entries) bytes += entry.bytes.size();
+    if (bytes >= kMaxEventPageBytes) break;
     co_await rt::yield(*loops_[here()]);
   }
   page.head = std::max(page.head, page.next_after);

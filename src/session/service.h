@@ -19,6 +19,7 @@
 #include "rt/loop.h"
 #include "rt/pool.h"
 #include "session/actor.h"
+#include "session/limits.h"
 #include "session/list.h"
 #include "session/monitor_id.h"
 #include "session/shard.h"
@@ -31,7 +32,7 @@ namespace reprise::session {
 using SessionRef = std::variant<SessionId, model::SessionKey>;
 
 struct ServiceOptions {
-  std::size_t max_loaded_per_loop = 50'000;
+  std::size_t max_loaded_per_loop = kMaxLoadedPerLoop;
   std::uint64_t retention_seconds = 0;  // ended sessions are removed after this; 0: never
 };
 
@@ -65,13 +66,14 @@ class SessionService {
   rt::Task<Result<GotOrCreated>> get_or_create(model::Create create);
   rt::Task<Result<ActorAnswer>> call(SessionRef session, Call call);
   rt::Task<Result<ActorAnswer>> reset(SessionRef session, std::string reason);
-  rt::Task<Result<>> remove(SessionRef session);
+  rt::Task<Result<>> remove(SessionRef session, Remove removal = {});
   rt::Task<Result<>> publish_ephemeral(SessionRef session, std::vector<model::Event> events);
 
-  // Events with numbers over `after`, of these types (empty: all). `after` beyond the head is
-  // kCursorBeyondHead.
-  rt::Task<Result<EventPage>> events(SessionRef session, Seq after, std::size_t limit,
-                                     std::vector<std::string> types);
+  // Events with numbers over `after`, of these types (empty: all), at most kMaxEventPageLimit of
+  // them. `after` beyond the head is kCursorBeyondHead.
+  rt::Task<Result<EventPage>> events(SessionRef session, Seq after,
+                                     std::size_t limit = kDefaultEventPageLimit,
+                                     std::vector<std::string> types = {});
 
   rt::Task<Result<ListResult>> list(ListQuery query);
   rt::Task<Result<MonitorId>> monitor_heads();

@@ -44,9 +44,7 @@ std::shared_ptr<SessionActor> Shard::loaded(SessionId id) {
   const auto found = actors_.find(id);
   if (found == actors_.end()) return nullptr;
   if ((*found->second)->is_removed()) {
-    by_use_.erase(found->second);
-    actors_.erase(found);
-    loaded_count_.store(actors_.size(), std::memory_order_relaxed);
+    forget(id);
     return nullptr;
   }
   by_use_.splice(by_use_.begin(), by_use_, found->second);
@@ -56,17 +54,29 @@ std::shared_ptr<SessionActor> Shard::loaded(SessionId id) {
 std::shared_ptr<SessionActor> Shard::actor(SessionId id) {
   if (auto known = loaded(id)) return known;
   loads_.fetch_add(1, std::memory_order_relaxed);
-  by_use_.push_front(std::make_shared<SessionActor>(context_, id));
-  actors_.emplace(id, by_use_.begin());
-  forget_idle();
-  return by_use_.front();
+  return add(id);
 }
 
-void Shard::forget_idle() {
+std::shared_ptr<SessionActor> Shard::add(SessionId id) {
+  auto made = std::make_shared<SessionActor>(context_, id);
+  by_use_.push_front(made);
+  actors_.emplace(id, by_use_.begin());
+  forget_idle(*made);
+  return made;
+}
+
+void Shard::forget(SessionId id) {
+  const auto found = actors_.find(id);
+  by_use_.erase(found->second);
+  actors_.erase(found);
+  loaded_count_.store(actors_.size(), std::memory_order_relaxed);
+}
+
+void Shard::forget_idle(const SessionActor& keep) {
   // At most a few a time: the cost stays with whoever makes the list longer.
   for (int tries = 0; tries < 4 && actors_.size() > max_loaded_; ++tries) {
     const auto oldest = std::prev(by_use_.end());
-    if (!(*oldest)->is_idle() || oldest == by_use_.begin()) {
+    if (!(*oldest)->is_idle() || oldest->get() == &keep) {
       by_use_.splice(by_use_.begin(), by_use_, oldest);
       continue;
     }
@@ -108,14 +118,22 @@ rt::Task<Result<store::Durable<Created>>> Shard::create(
   commit.puts.push_back({.key = session_key(session.state.id),
                          .value = encode_stored(session),
                          .only_if = store::Precondition::absent()});
-  REPRISE_CO_TRY(auto committed, co_await store_.commit(std::move(commit)));
-  session.version = committed->versions.back();
+  // The actor has its place before the commit: somebody may find the session in the store, and call
+  // it, before the commit's completion has come back to this loop, and there must be one actor.
+  const SessionId id = session.state.id;
+  const auto made = add(id);
+  auto committed = co_await store_.commit(std::move(commit));
+  const auto place = actors_.find(id);
+  const bool is_in_place = place != actors_.end() && *place->second == made;
+  if (!committed) {
+    if (is_in_place && made->is_idle()) forget(id);
+    co_return fail(std::move(committed).error());
+  }
+  session.version = (*committed)->versions.back();
   created_.fetch_add(1, std::memory_order_relaxed);
-  by_use_.push_front(std::make_shared<SessionActor>(context_, session));
-  actors_.insert_or_assign(session.state.id, by_use_.begin());
-  forget_idle();
+  if (is_in_place) made->adopt(session);
   hub_.publish_gap(feed_stream(feed_of(session.state.id)));
-  co_return std::move(committed).map([&](store::Committed&&) {
+  co_return std::move(*committed).map([&](store::Committed&&) {
     return Created{{session.state, session.revision, 0, session.stream}};
   });
 }

@@ -60,7 +60,10 @@ class Shard {
   ShardProbe probe() const;
 
  private:
-  void forget_idle();
+  std::shared_ptr<SessionActor> add(SessionId id);
+  void forget(SessionId id);
+  // Drops some of the longest unused, but not `keep`, which its caller is about to use.
+  void forget_idle(const SessionActor& keep);
 
   store::AsyncStore& store_;
   stream::Hub& hub_;

@@ -50,15 +50,15 @@ Result<> bring_up_to(StoredSession& session, const std::optional<store::StoredEn
     state.message_count = entry.counters.message_count;
     state.last_activity_at = std::max(state.last_activity_at, entry.at);
   }
-  if (session.slid_at) {
-    // Activity without an event is written down at most once per tenth of the window, so after a
-    // restart the session may have been active up to that much later than we know: it is given that
-    // time. Late, never early.
-    TimePoint at = *session.slid_at;
-    if (state.ttl_seconds) at = at + Millis{*state.ttl_seconds * 100};
-    state.last_activity_at = std::max(state.last_activity_at, at);
-  }
+  if (session.slid_at) state.last_activity_at = std::max(state.last_activity_at, *session.slid_at);
   return {};
+}
+
+void grant_unwritten_activity(StoredSession& session, TimePoint now) {
+  auto& state = session.state;
+  if (!session.slid_at || !state.ttl_seconds) return;
+  const TimePoint latest = std::min(*session.slid_at + Millis{*state.ttl_seconds * 100}, now);
+  state.last_activity_at = std::max(state.last_activity_at, latest);
 }
 
 }  // namespace reprise::session

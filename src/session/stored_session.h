@@ -9,7 +9,7 @@
 //     the end
 //
 // A plain append does not write the record: the newest entry's header carries the counters, and
-// current() puts snapshot and entry together.
+// bring_up_to() puts snapshot and entry together.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,12 @@ struct StoredSession {
 std::string encode_stored(const StoredSession& session);
 Result<StoredSession> decode_stored(std::string_view bytes, store::Version version);
 
-// Brings the snapshot up to the newest entry of its stream.
+// Brings the snapshot up to the newest entry of its stream and the activity written down since.
 Result<> bring_up_to(StoredSession& session, const std::optional<store::StoredEntry>& newest);
+
+// Activity without an event is written down at most once per tenth of the window, so whoever loads
+// a session gives it the time that may not have been written: late, never early, and never later
+// than now.
+void grant_unwritten_activity(StoredSession& session, TimePoint now);
 
 }  // namespace reprise::session

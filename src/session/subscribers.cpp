@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "base/assert.h"
+#include <algorithm>
+
 #include "session/limits.h"
 
 namespace reprise::session {
 
 Result<> Subscribers::connect(const std::string& client_id, bool is_named, TimePoint now) {
+  if (is_named && client_id.size() > kMaxClientIdBytes)
+    return fail(Code::kBadParameter,
+                fmt::format("the client id has {} bytes, at most {} are allowed", client_id.size(),
+                            kMaxClientIdBytes));
   const auto found = entries_.find(client_id);
   if (found == entries_.end() && entries_.size() >= kMaxSubscribersPerSession) {
     // Somebody who is away makes room for somebody who is here.
@@ -32,7 +37,9 @@ Result<> Subscribers::connect(const std::string& client_id, bool is_named, TimeP
 
 void Subscribers::disconnect(const std::string& client_id, TimePoint now) {
   const auto found = entries_.find(client_id);
-  REPRISE_ASSERT(found != entries_.end() && found->second.connections > 0);
+  // The session was deleted while the client watched, and its id was asked for since: this is
+  // another actor, which never knew the client.
+  if (found == entries_.end() || found->second.connections == 0) return;
   Entry& entry = found->second;
   entry.last_seen_at = now;
   if (--entry.connections > 0) return;

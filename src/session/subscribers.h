@@ -20,8 +20,10 @@ struct SubscriberView {
 
 class Subscribers {
  public:
-  // kTooManyRequests when kMaxSubscribersPerSession client ids are connected.
+  // kTooManyRequests when kMaxSubscribersPerSession client ids are connected, kBadParameter for a
+  // name longer than kMaxClientIdBytes.
   Result<> connect(const std::string& client_id, bool is_named, TimePoint now);
+  // One connection less; nothing for a client that is not connected.
   void disconnect(const std::string& client_id, TimePoint now);
   std::size_t connected() const { return connected_; }
   std::vector<SubscriberView> list() const;

@@ -123,7 +123,9 @@ void Hub::send(StreamId stream, const Message& message) {
     overflows_.fetch_add(1, std::memory_order_relaxed);
     // An ephemeral event may be dropped; anything else sends that loop's readers back to the store.
     if (message.kind == Message::Kind::kEphemeral) continue;
-    if (message.kind == Message::Kind::kRemoved) {
+    // Sessions end once in a while: these need no bound of their own.
+    const bool ends = message.kind == Message::Kind::kBatch && message.batch->is_end;
+    if (ends || message.kind == Message::Kind::kRemoved) {
       hub.loop_.post([&hub, message] { hub.deliver(message); });
       continue;
     }

@@ -11,7 +11,8 @@
 //  and goes back to
 //     the store when there is a gap.
 //  3. If a loop cannot take a batch (its mailbox is full), its readers are told to go back to the
-//  store.
+//  store. What the store cannot tell them, that a stream has ended or is gone, is posted all the
+//  same.
 //
 // Only durable entries can be published: publish() takes a store::Durable. Ephemeral events have
 // their own entrance.

@@ -69,13 +69,12 @@ rt::Task<Result<>> Tail::follow(rt::CancelScope& scope) {
       outlet_.push(std::make_shared<const std::string>(frames_.end(*reason)), 0);
       co_return Result<>{};
     }
-    was_written_since_heartbeat_ = false;
     auto woken = co_await changed_.wait(
         scope, rt::Deadline::after(hub_.loop(), request_.heartbeat_interval));
     if (woken) continue;
     if (woken.error().code != Code::kDeadline) co_return woken;
-    if (is_live_ && !was_written_since_heartbeat_ &&
-        !outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0))
+    // Also when events were written meanwhile: silence never lasts longer than the interval.
+    if (is_live_ && !outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0))
       fall_back();
   }
 }
@@ -84,6 +83,7 @@ rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
   while (!removed_reason_) {
     REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
     if (scope.is_cancelled()) co_return fail(scope.reason());
+    may_have_missed_ = false;
     Encoder encoder(frames_.format(), cursor_);
     REPRISE_CO_CHECK(co_await store_.read({.stream = request_.stream,
                                            .after = cursor_,
@@ -99,15 +99,9 @@ rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
       *encoder.frames += frames_.replay_complete(request_.replay_until);
     }
     // wait_for_room left space for a whole chunk.
-    if (!encoder.frames->empty()) {
-      was_written_since_heartbeat_ = true;
-      outlet_.push(std::move(encoder.frames), 0);
-    }
-    if (encoder.count == 0 && seen_up_to_ <= cursor_) {
-      is_live_ = true;
-      co_return Result<>{};
-    }
-    if (end_reason_ && cursor_ >= end_at_ && seen_up_to_ <= cursor_) {
+    if (!encoder.frames->empty()) outlet_.push(std::move(encoder.frames), 0);
+    const bool has_ended = end_reason_ && cursor_ >= end_at_;
+    if ((encoder.count == 0 || has_ended) && seen_up_to_ <= cursor_ && !may_have_missed_) {
       is_live_ = true;
       co_return Result<>{};
     }
@@ -126,11 +120,10 @@ void Tail::on_batch(const LiveBatch& live) {
   const Batch& batch = live.batch();
   if (batch.last() <= seen_up_to_) return;
   seen_up_to_ = batch.last();
-  if (batch.is_end) {
-    end_reason_ = batch.end_reason;
+  // The caller may have looked at the stream after this batch (set_replay): then it knows better.
+  if (batch.last() >= end_at_) {
+    end_reason_ = batch.is_end ? std::optional(batch.end_reason) : std::nullopt;
     end_at_ = batch.last();
-  } else {
-    end_reason_.reset();
   }
   if (!is_live_) return;
   if (batch.last() <= cursor_) {
@@ -141,7 +134,6 @@ void Tail::on_batch(const LiveBatch& live) {
   const LiveBatch::Encoded& encoded = live.encoded(frames_.format());
   const std::size_t known = cursor_.value + 1 - batch.first.value;
   if (!outlet_.push(encoded.bytes, encoded.starts[known])) return fall_back();
-  was_written_since_heartbeat_ = true;
   cursor_ = batch.last();
   if (end_reason_) changed_.notify();
 }
@@ -153,6 +145,7 @@ void Tail::on_ephemeral(const SharedBytes& event_json) {
 }
 
 void Tail::on_gap() {
+  may_have_missed_ = true;
   if (is_live_) fall_back();
 }
 

@@ -90,7 +90,7 @@ class Tail final : public Subscriber {
   bool is_subscribed_ = false;
   bool is_live_ = false;
   bool has_replayed_ = false;
-  bool was_written_since_heartbeat_ = false;
+  bool may_have_missed_ = false;  // since the last read of the store began
 };
 
 }  // namespace reprise::stream
