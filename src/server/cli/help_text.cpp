@@ -43,7 +43,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 not found.)";
 }
 
 std::string serve_footer() {
-  return R"(A setting is taken from its flag, else its variable (in brackets, after the default; lists
+  return R"(
+A setting is taken from its flag, else its variable (in brackets, after the default; lists
 separated by commas), else the file of --config, whose members are named like the flags:
   {"listen": "0.0.0.0:7450", "tokensFile": "tokens.json", "corsOrigins": ["https://app.example"]}
 
@@ -51,7 +52,8 @@ Ready when it prints 'listening on http://HOST:PORT'. SIGTERM or SIGINT: finish 
 
 Examples:
   reprise serve --data /var/lib/reprise
-  reprise serve --listen 0.0.0.0:7450 --tokens-file tokens.json --tls-cert cert.pem --tls-key key.pem
+  reprise serve --listen 0.0.0.0:7450 --tokens-file tokens.json \
+      --tls-cert cert.pem --tls-key key.pem
   REPRISE_LOG_FORMAT=json reprise serve --config /etc/reprise.json)";
 }
 
@@ -63,7 +65,8 @@ std::string append_footer() {
 }
 
 std::string tail_footer() {
-  return R"(A lost connection or a restarted server is met by trying again from the last event seen, so
+  return R"(
+A lost connection or a restarted server is met by trying again from the last event seen, so
 nothing is missed or shown twice. Ends when the session does.
 
 Examples:
@@ -76,7 +79,8 @@ std::string token_footer() {
 
 Example:
   reprise token new --name ci --scopes read --apps slack,web
-  reprise token new --name ci --json | tee >(jq '{tokens: [.entry]}' > tokens.json) | jq -r .token)";
+  reprise token new --name ci --json > made.json
+  jq '{tokens: [.entry]}' made.json > tokens.json)";
 }
 
 }  // namespace reprise::server::cli
