@@ -235,7 +235,7 @@ describe('http', () => {
     for (const host of [`127.0.0.1:${server.port}`, `localhost:${server.port}`]) {
       assert.equal((await get(host)).status, 200, host);
     }
-    for (const host of ['evil.example', `evil.example:${server.port}`, 'evil.localhost.example',
+    for (const host of ['evil.example', `evil.example:${server.port}`, '169.254.169.254',
       `127.0.0.1.evil.example:${server.port}`, 'localhost.evil.example']) {
       assertProblem(await get(host), [400, 403, 421]);
     }
