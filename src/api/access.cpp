@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "api/parameters.h"
 #include "base/assert.h"
 
@@ -27,6 +29,14 @@ Result<> check_app_access(const http::Exchange& exchange, std::string_view app) 
   if (exchange.principal.may_use(app)) return {};
   return fail(Code::kForbidden,
               fmt::format("the token '{}' is not for the app '{}'", exchange.principal.name, app));
+}
+
+Result<> check_lease(const http::Exchange& exchange) {
+  const auto lease = exchange.request.headers.get("reprise-lease");
+  if (!lease) return {};
+  REPRISE_CHECK(
+      parse_number("Reprise-Lease", *lease, 0, std::numeric_limits<std::uint64_t>::max()));
+  return fail(Code::kFenced, fmt::format("the lease {} is not the session's present one", *lease));
 }
 
 }  // namespace reprise::api

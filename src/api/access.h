@@ -16,4 +16,8 @@ rt::Task<Result<session::SessionRef>> session_of(session::SessionService& servic
 // For requests that name the app themselves: kForbidden.
 Result<> check_app_access(const http::Exchange& exchange, std::string_view app);
 
+// Reprise-Lease: kFenced for a generation that is not the session's present one. Before agents are
+// there, nobody holds a lease: any that is shown is stale.
+Result<> check_lease(const http::Exchange& exchange);
+
 }  // namespace reprise::api

@@ -89,6 +89,8 @@ rt::Task<> follow(std::shared_ptr<OpenStream> open, rt::CancelScope& scope) {
   co_await say_goodbye(open->writer, outcome);
 }
 
+rt::Task<> nothing(rt::CancelScope&) { co_return; }
+
 struct Position {
   Seq after;
   bool is_reconnect = false;  // by Last-Event-ID
@@ -136,6 +138,8 @@ rt::Task<Result<Reply>> open_stream(SessionService& service, Exchange& exchange,
   const bool has_ended = model::is_terminal(view.state.status);
   if (has_ended && from.is_reconnect && from.after == head) co_return Reply::empty(204);
 
+  // HEAD asks what a stream would be, and reads none.
+  if (exchange.request.method == wire::Method::kHead) co_return event_stream(nothing);
   open->client_id = std::move(client);
   REPRISE_CO_CHECK(co_await service.join(open->session, open->client_id, is_named));
   open->has_joined = true;

@@ -31,14 +31,14 @@ struct AppendRequest {
 // One event of a body; `type` and `data` are all a client may say.
 void read_event(Body& body, std::vector<model::Event>& events, const Exchange& exchange) {
   model::Event event;
-  const auto type = body.text("type", 256);
-  if (!type)
+  if (!body.value("type") || body.is_null("type")) {
     body.wrong("type", "type is needed");
-  else if (!model::is_well_formed_type(*type))
-    body.wrong("type",
-               fmt::format("'{}' is not a type: they match [a-z][a-z0-9_.]{{0,63}}", *type));
-  else
-    event.type = *type;
+  } else if (auto type = body.text("type", model::kMaxIdentifierBytes)) {
+    if (!model::is_well_formed_type(*type))
+      body.wrong("type",
+                 fmt::format("'{}' is not a type: they match [a-z][a-z0-9_.]{{0,63}}", *type));
+    event.type = std::move(*type);
+  }
   if (const auto data = body.value("data")) event.data = data->minified();
   if (exchange.principal.name != "anonymous") event.by = exchange.principal.name;
   events.push_back(std::move(event));
@@ -92,15 +92,6 @@ Result<AppendRequest> read_append(const Exchange& exchange) {
     return fail(std::move(error));
   }
   return request;
-}
-
-// Before agents are there, nobody holds a lease: any that is shown is stale.
-Result<> check_lease(const Exchange& exchange) {
-  const auto lease = exchange.request.headers.get("reprise-lease");
-  if (!lease) return {};
-  REPRISE_CHECK(
-      parse_number("Reprise-Lease", *lease, 0, std::numeric_limits<std::uint64_t>::max()));
-  return fail(Code::kFenced, fmt::format("the lease {} is not the session's present one", *lease));
 }
 
 rt::Task<Result<Reply>> append(SessionService& service, Exchange& exchange) {

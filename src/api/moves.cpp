@@ -14,12 +14,14 @@ std::string reason_of(Body& body) {
   return body.text("reason", model::kMaxReasonBytes).value_or("");
 }
 
+constexpr std::string_view kInputIsAsked =
+    "'input' is for questions: ask one with POST .../interactions";
+
 // A reason that is one of the pause reasons' words is that reason. `input` belongs to interactions:
 // only their answer takes it away again.
 Result<std::optional<model::PauseReason>> pause_reason(const std::string& reason) {
   const auto parsed = model::parse_pause_reason(reason);
-  if (parsed == model::PauseReason::kInput)
-    return invalid("/reason", "'input' is for questions: ask one with POST .../interactions");
+  if (parsed == model::PauseReason::kInput) return invalid("/reason", std::string(kInputIsAsked));
   return parsed;
 }
 
@@ -49,9 +51,14 @@ Result<Action> decode_status(Body& body) {
 Result<Action> decode_pause(Body& body) {
   model::Pause pause;
   pause.reason = reason_of(body);
+  const auto word = body.text("pauseReason", model::kMaxIdentifierBytes);
+  const auto named = word ? model::parse_pause_reason(*word) : std::nullopt;
+  if (word && !named)
+    body.wrong("pauseReason", fmt::format("'{}' is not a reason to pause", *word));
+  if (named == model::PauseReason::kInput) body.wrong("pauseReason", std::string(kInputIsAsked));
   REPRISE_CHECK(body.done());
-  REPRISE_TRY(const auto reason, pause_reason(pause.reason));
-  if (reason) pause.pause_reason = *reason;
+  REPRISE_TRY(const auto reason, pause_reason(word ? "" : pause.reason));
+  pause.pause_reason = named.value_or(reason.value_or(pause.pause_reason));
   return Action(model::Command(std::move(pause)));
 }
 

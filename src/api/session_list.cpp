@@ -125,7 +125,7 @@ rt::Task<Result<Reply>> list(SessionService& service, Exchange& exchange) {
 
 rt::Task<Result<Reply>> list_or_monitor(SessionService& service, Exchange& exchange,
                                         Millis heartbeat) {
-  if (exchange.accepts_explicitly("text/event-stream")) {
+  if (exchange.prefers("text/event-stream", "application/json")) {
     REPRISE_CO_CHECK(exchange.check_query({"app", "graphId", "status", "ownerAgent", "createdAfter",
                                            "createdBefore", "poolKey", "q", "waiting", "vocabulary",
                                            "snapshot", "after"}));

@@ -103,6 +103,7 @@ rt::Task<Result<Reply>> patch(SessionService& service, Exchange& exchange) {
   REPRISE_CO_CHECK(exchange.check_query({"vocabulary"}));
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
+  REPRISE_CO_CHECK(check_lease(exchange));
   REPRISE_CO_TRY(const auto expected, if_match(exchange));
   REPRISE_CO_TRY(Body body, Body::parse(exchange));
   session::MergePatch patch;
@@ -134,6 +135,7 @@ rt::Task<Result<Reply>> move(SessionService& service, Exchange& exchange, MoveDe
   REPRISE_CO_CHECK(exchange.check_query({"vocabulary"}));
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
+  REPRISE_CO_CHECK(check_lease(exchange));
   REPRISE_CO_TRY(Body body, Body::parse(exchange));
   REPRISE_CO_TRY(auto action, decode(body));
   REPRISE_CO_TRY(const auto answer,
@@ -145,6 +147,7 @@ rt::Task<Result<Reply>> reset(SessionService& service, Exchange& exchange) {
   REPRISE_CO_CHECK(exchange.check_query({"vocabulary"}));
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
+  REPRISE_CO_CHECK(check_lease(exchange));
   REPRISE_CO_TRY(Body body, Body::parse(exchange));
   std::string reason = body.text("reason", model::kMaxReasonBytes).value_or("");
   REPRISE_CO_CHECK(body.done());

@@ -59,6 +59,7 @@ Result<std::pair<std::string, Principal>> parse_token(const wire::JsonValue& tok
     }
   }
   if (hash.empty()) return invalid(pointer, "a token needs sha256");
+  if (principal.name.empty()) return invalid(pointer, "a token needs a name");
   if (principal.scope == Scope::kNone) return invalid(pointer, "a token needs scopes");
   if (!has_every_app && apps.empty())
     return invalid(pointer, "a token needs apps; [\"*\"] is every app");

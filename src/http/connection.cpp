@@ -35,6 +35,25 @@ class PeerWatch : public std::enable_shared_from_this<PeerWatch> {
   std::array<char, 64> buffer_;
 };
 
+// The only answer on a connection that has not got as far as a request, or is of no use after it.
+std::string last_answer(const Error& error) {
+  Reply reply = problem(error, "");
+  reply.headers.add("X-Request-Id", request_id(std::nullopt));
+  std::string bytes;
+  wire::append_response_head(bytes, reply.status, reply.headers, reply.body.size(), false);
+  return bytes + reply.body;
+}
+
+// What a client sends that is of no interest any more, until it ends or becomes too much.
+rt::Task<> read_and_drop(rt::Socket& socket) {
+  std::array<char, 4096> rest;
+  for (std::size_t total = 0; total < kMaxLingerBytes;) {
+    const auto count = co_await socket.read_some(rest);
+    if (!count || *count == 0) co_return;
+    total += *count;
+  }
+}
+
 rt::Nanos watchdog_tick(const ServerOptions& options) {
   // Fine enough for the shorter of the two timeouts, coarse enough to cost nothing with thousands
   // of connections.
@@ -69,29 +88,27 @@ void ConnectionSet::accept(std::unique_ptr<rt::Socket> socket) {
 
 rt::Task<> ConnectionSet::refuse(std::unique_ptr<rt::Socket> socket) {
   // Over TLS this would need a handshake, which is what there is no room for.
-  if (!options_.tls) {
-    const Reply reply =
-        problem(Error{Code::kOverloaded, "the server has all the connections it may have"}, "");
-    std::string bytes;
-    wire::append_response_head(bytes, reply.status, reply.headers, reply.body.size(), false);
-    bytes += reply.body;
-    const iovec part{bytes.data(), bytes.size()};
-    (void)socket->try_write({&part, 1});
-    socket->shutdown_write();
-  }
-  socket->close();
-  co_return;
+  if (options_.tls || refusing_ >= kMaxRefusing) co_return;
+  ++refusing_;
+  const std::string bytes =
+      last_answer(Error{Code::kOverloaded, "the server has all the connections it may have"});
+  const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  (void)socket->try_write({&part, 1});
+  socket->shutdown_write();
+  rt::Timer timer(loop_.timers());
+  timer.arm(loop_.now() + kLingerTimeout, [&socket] { socket->close(); });
+  co_await read_and_drop(*socket);
+  --refusing_;
+  changed_.notify();
 }
 
 rt::Task<> ConnectionSet::serve(std::unique_ptr<rt::Socket> socket) {
   probe_.connections_open.fetch_add(1, std::memory_order_relaxed);
   if (options_.tls) {
-    rt::Socket* plain = socket.get();
-    rt::Timer timer(loop_.timers());
-    timer.arm(loop_.now() + options_.request_timeout, [plain] { plain->close(); });
-    auto encrypted = co_await rt::accept_tls(options_.tls, std::move(socket));
-    timer.cancel();
-    if (encrypted) socket = std::move(*encrypted);
+    rt::CancelScope scope(handshakes_);
+    auto encrypted = co_await rt::accept_tls(options_.tls, std::move(socket), scope,
+                                             rt::Deadline::after(loop_, options_.request_timeout));
+    if (encrypted && !is_draining_) socket = std::move(*encrypted);
   }
   if (socket) {
     Connection connection(*this, std::move(socket));
@@ -103,6 +120,7 @@ rt::Task<> ConnectionSet::serve(std::unique_ptr<rt::Socket> socket) {
 
 void ConnectionSet::begin_drain() {
   is_draining_ = true;
+  handshakes_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
   // Each may leave the list while it is told.
   for (Connection* connection : std::vector(connections_.begin(), connections_.end()))
     connection->begin_drain();
@@ -135,6 +153,9 @@ void Connection::enter(Phase phase) {
     case Phase::kIdle: deadline_ = set_.loop_.now() + set_.options_.idle_timeout; break;
     case Phase::kReading: deadline_ = set_.loop_.now() + set_.options_.request_timeout; break;
     case Phase::kAnswering: deadline_ = rt::Nanos::max(); break;
+    // A slow client may take its time, as long as it takes something.
+    case Phase::kSending: deadline_ = set_.loop_.now() + set_.options_.request_timeout; break;
+    case Phase::kLingering: deadline_ = set_.loop_.now() + kLingerTimeout; break;
     case Phase::kStreaming:
       deadline_ = rt::Nanos::max();
       watchdog_.cancel();
@@ -146,13 +167,23 @@ void Connection::enter(Phase phase) {
 
 void Connection::check_time() {
   if (set_.loop_.now() >= deadline_) {
-    if (phase_ == Phase::kReading) set_.probe_.timed_out.fetch_add(1, std::memory_order_relaxed);
-    scope_.cancel(Error{Code::kRequestTimeout, "the request did not arrive in time"});
-    // Wakes the read that waits.
+    if (phase_ == Phase::kReading) say_too_late();
+    scope_.cancel(Error{Code::kRequestTimeout, "the client took too long"});
+    // Wakes whatever waits.
     socket_->close();
     return;
   }
   watchdog_.arm(set_.loop_.now() + watchdog_tick(set_.options_), [this] { check_time(); });
+}
+
+void Connection::say_too_late() {
+  set_.probe_.timed_out.fetch_add(1, std::memory_order_relaxed);
+  const Error error{Code::kRequestTimeout, "the request did not arrive in time"};
+  set_.probe_.count_request(error_row(error.code).http_status, 0);
+  const std::string bytes = last_answer(error);
+  const iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  (void)socket_->try_write({&part, 1});
+  socket_->shutdown_write();
 }
 
 void Connection::begin_drain() {
@@ -167,16 +198,23 @@ void Connection::cut_off() {
   socket_->close();
 }
 
-rt::Task<Result<wire::Request>> Connection::read_request() {
+rt::Task<Result<std::optional<wire::Request>>> Connection::read_request() {
   std::size_t read_size = kSmallReadBytes;
+  bool is_head_checked = false;
   for (;;) {
     if (input_from_ < input_.size()) {
       REPRISE_CO_TRY(const std::size_t used,
                      parser_->feed(std::string_view(input_).substr(input_from_)));
       input_from_ += used;
       if (parser_->is_complete()) co_return parser_->take();
-      if (parser_->wants_continue())
+      if (parser_->is_header_complete() && !std::exchange(is_head_checked, true) &&
+          co_await refuse_by_head())
+        co_return std::nullopt;
+      if (parser_->wants_continue()) {
+        enter(Phase::kSending);
         REPRISE_CO_CHECK(co_await socket_->write("HTTP/1.1 100 Continue\r\n\r\n"));
+        enter(Phase::kReading);
+      }
       if (input_from_ < input_.size()) continue;
     }
     if (parser_->has_started() && phase_ == Phase::kIdle) enter(Phase::kReading);
@@ -190,14 +228,46 @@ rt::Task<Result<wire::Request>> Connection::read_request() {
   }
 }
 
+// A request whose body is still to come is refused before it: a stranger's megabytes are not kept,
+// and a client that sent Expect need not send them.
+rt::Task<bool> Connection::refuse_by_head() {
+  auto exchange = std::make_unique<Exchange>();
+  exchange->request = parser_->partial();
+  exchange->request_id = request_id(exchange->request.headers.get("x-request-id"));
+  const Route* route = nullptr;
+  Result<Reply> outcome = refuse_early(*exchange, route);
+  if (outcome && route != nullptr) co_return false;
+  is_head_request_ = exchange->request.method == wire::Method::kHead;
+  Reply reply = finish(*exchange, std::move(outcome));
+  note(*exchange, reply.status, 0);
+  if (co_await send(reply, false)) co_await linger();
+  co_return true;
+}
+
+rt::Task<> Connection::linger() {
+  socket_->shutdown_write();
+  enter(Phase::kLingering);
+  co_await read_and_drop(*socket_);
+}
+
+void Connection::note(const Exchange& exchange, int status, std::uint64_t micros) {
+  set_.probe_.count_request(status, micros);
+  if (!log::is_enabled(log::Level::kDebug) && status < 500) return;
+  log::write(status >= 500 ? log::Level::kWarning : log::Level::kDebug, "request",
+             {{"id", exchange.request_id},
+              {"method", wire::word(exchange.request.method)},
+              {"path", exchange.target.path},
+              {"status", status},
+              {"micros", micros},
+              {"by", exchange.principal.name}});
+}
+
 rt::Task<> Connection::serve() {
   for (std::size_t served = 0;; ++served) {
     enter(Phase::kIdle);
     auto request = co_await read_request();
-    if (!request) {
-      co_await send_error(request.error());
-      break;
-    }
+    if (!request) co_await send_error(request.error());
+    if (!request || !*request) break;
     enter(Phase::kAnswering);
     if (input_from_ == input_.size() && input_.capacity() > kLargeReadBytes / 2) {
       input_ = {};
@@ -205,23 +275,17 @@ rt::Task<> Connection::serve() {
     }
     const rt::Nanos started = set_.loop_.now();
     auto exchange = std::make_unique<Exchange>();
-    exchange->request = std::move(*request);
+    exchange->request = std::move(**request);
+    const bool wants_more = exchange->request.keep_alive || input_from_ < input_.size();
     is_head_request_ = exchange->request.method == wire::Method::kHead;
     Reply reply = co_await answer(*exchange);
-    const bool keep_alive = exchange->request.keep_alive && !set_.is_draining_ && !reply.stream &&
+    const bool is_stream = reply.stream && !is_head_request_;
+    const bool keep_alive = exchange->request.keep_alive && !set_.is_draining_ && !is_stream &&
                             served + 1 < set_.options_.max_requests_per_connection;
-    const auto micros = static_cast<std::uint64_t>((set_.loop_.now() - started).count() / 1000);
-    set_.probe_.count_request(reply.status, micros);
-    if (log::is_enabled(log::Level::kDebug) || reply.status >= 500)
-      log::write(reply.status >= 500 ? log::Level::kWarning : log::Level::kDebug, "request",
-                 {{"id", exchange->request_id},
-                  {"method", wire::word(exchange->request.method)},
-                  {"path", exchange->target.path},
-                  {"status", reply.status},
-                  {"micros", micros},
-                  {"by", exchange->principal.name}});
-    if (!co_await send(*exchange, reply, keep_alive)) break;
-    if (reply.stream && !is_head_request_) {
+    note(*exchange, reply.status,
+         static_cast<std::uint64_t>((set_.loop_.now() - started).count() / 1000));
+    if (!co_await send(reply, keep_alive)) break;
+    if (is_stream) {
       // A stream may last for days: what was needed to start it is given back.
       exchange.reset();
       parser_.reset();
@@ -230,7 +294,11 @@ rt::Task<> Connection::serve() {
       break;
     }
     if (!keep_alive) {
-      socket_->shutdown_write();
+      // Whoever asked for the close sends no more; others may be about to.
+      if (wants_more)
+        co_await linger();
+      else
+        socket_->shutdown_write();
       break;
     }
   }
@@ -259,7 +327,7 @@ Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) 
   if (std::none_of(produces.begin(), produces.end(),
                    [&](std::string_view type) { return exchange.accepts(type); }))
     return fail(Code::kNotAcceptable, fmt::format("offered is {}", fmt::join(produces, ", ")));
-  if (set_.in_flight_ >= kMaxInFlightPerLoop) {
+  if (set_.in_flight_ >= set_.options_.max_in_flight_per_loop) {
     set_.probe_.shed.fetch_add(1, std::memory_order_relaxed);
     return fail(Code::kOverloaded, "too many requests are being answered");
   }
@@ -281,20 +349,25 @@ rt::Task<Reply> Connection::answer(Exchange& exchange) {
     reply = co_await route->handler(exchange);
     --set_.in_flight_;
   }
-  if (!reply) {
-    if (reply.error().code == Code::kInternal || reply.error().code == Code::kCorrupt)
-      log::error("request failed", {{"id", exchange.request_id},
-                                    {"path", exchange.target.path},
-                                    {"detail", reply.error().detail}});
-    reply = problem(reply.error(), exchange.target.path);
-  }
-  reply->headers.add("X-Request-Id", exchange.request_id);
-  reply->headers.add("X-Content-Type-Options", "nosniff");
-  set_.gatekeeper_.add_cors(exchange.request, reply->headers);
-  co_return std::move(*reply);
+  co_return finish(exchange, std::move(reply));
 }
 
-rt::Task<Result<>> Connection::send(const Exchange&, Reply& reply, bool keep_alive) {
+Reply Connection::finish(const Exchange& exchange, Result<Reply> outcome) {
+  if (!outcome) {
+    if (outcome.error().code == Code::kInternal || outcome.error().code == Code::kCorrupt)
+      log::error("request failed", {{"id", exchange.request_id},
+                                    {"path", exchange.target.path},
+                                    {"detail", outcome.error().detail}});
+    outcome = problem(outcome.error(), exchange.target.path);
+  }
+  Reply reply = std::move(*outcome);
+  reply.headers.add("X-Request-Id", exchange.request_id);
+  reply.headers.add("X-Content-Type-Options", "nosniff");
+  set_.gatekeeper_.add_cors(exchange.request, reply.headers);
+  return reply;
+}
+
+rt::Task<Result<>> Connection::send(Reply& reply, bool keep_alive) {
   std::string head;
   head.reserve(256 + (reply.body.size() < kSmallReadBytes ? reply.body.size() : 0));
   const auto length = reply.stream ? std::nullopt : std::optional(reply.body.size());
@@ -304,17 +377,23 @@ rt::Task<Result<>> Connection::send(const Exchange&, Reply& reply, bool keep_ali
     head += reply.body;
     reply.body.clear();
   }
-  const std::array<iovec, 2> parts = {iovec{head.data(), head.size()},
-                                      iovec{reply.body.data(), reply.body.size()}};
-  REPRISE_CO_TRY(const std::size_t sent, socket_->try_write(parts));
-  if (sent == head.size() + reply.body.size()) co_return Result<>{};
-  // The client is slow: it has as long for the answer as it had for the request.
-  enter(Phase::kReading);
-  if (sent < head.size()) {
-    REPRISE_CO_CHECK(co_await socket_->write(std::string_view(head).substr(sent)));
-    co_return co_await socket_->write(reply.body);
+  const std::size_t total = head.size() + reply.body.size();
+  std::size_t sent = 0;
+  for (;;) {
+    const std::size_t held = socket_->held_bytes();
+    const std::size_t of_head = std::min(sent, head.size());
+    const std::size_t of_body = sent - of_head;
+    const std::array<iovec, 2> parts = {
+        iovec{head.data() + of_head, head.size() - of_head},
+        iovec{reply.body.data() + of_body, reply.body.size() - of_body}};
+    REPRISE_CO_TRY(const std::size_t count, socket_->try_write(parts));
+    sent += count;
+    // What the socket holds back would be lost by a close.
+    if (sent == total && socket_->held_bytes() == 0) co_return Result<>{};
+    const bool has_progress = count > 0 || socket_->held_bytes() < held;
+    if (has_progress || phase_ != Phase::kSending) enter(Phase::kSending);
+    REPRISE_CO_CHECK(co_await socket_->wait_writable());
   }
-  co_return co_await socket_->write(std::string_view(reply.body).substr(sent - head.size()));
 }
 
 rt::Task<> Connection::stream(Reply reply) {
@@ -326,6 +405,9 @@ rt::Task<> Connection::stream(Reply reply) {
   co_await reply.stream(scope_);
   watch->stop();
   set_.probe_.streams_open.fetch_sub(1, std::memory_order_relaxed);
+  // The last frames may wait inside the socket, and a close would drop them.
+  enter(Phase::kSending);
+  (void)co_await socket_->write("");
   socket_->shutdown_write();
 }
 
@@ -334,22 +416,9 @@ rt::Task<> Connection::send_error(const Error& error) {
   // tell.
   if (scope_.is_cancelled() || error.code == Code::kClosed || error.code == Code::kIo) co_return;
   set_.probe_.count_request(error_row(error.code).http_status, 0);
-  Reply reply = problem(error, "");
-  reply.headers.add("X-Request-Id", request_id(std::nullopt));
-  std::string bytes;
-  wire::append_response_head(bytes, reply.status, reply.headers, reply.body.size(), false);
-  bytes += reply.body;
-  if (!co_await socket_->write(bytes)) co_return;
-  // Closing with unread bytes would reset the connection and may take the answer with it: what the
-  // client still sends is read for a little while.
-  socket_->shutdown_write();
-  enter(Phase::kReading);
-  std::array<char, 4096> rest;
-  for (std::size_t total = 0; total < kLargeReadBytes * 64;) {
-    auto count = co_await socket_->read_some(rest);
-    if (!count || *count == 0) break;
-    total += *count;
-  }
+  enter(Phase::kSending);
+  const std::string bytes = last_answer(error);
+  if (co_await socket_->write(bytes)) co_await linger();
 }
 
 }  // namespace reprise::http

@@ -34,7 +34,7 @@ class ConnectionSet {
   ~ConnectionSet();
 
   void accept(std::unique_ptr<rt::Socket> socket);
-  // No new requests; streams and idle connections end now.
+  // No new requests; streams, idle connections and handshakes end now.
   void begin_drain();
   rt::Task<bool> wait_empty(rt::Deadline deadline);
   void cut_off();
@@ -53,7 +53,9 @@ class ConnectionSet {
   rt::Gate gate_;
   rt::Signal changed_;
   std::list<Connection*> connections_;
+  rt::CancelScope handshakes_;
   std::size_t in_flight_ = 0;
+  std::size_t refusing_ = 0;
   bool is_draining_ = false;
 };
 
@@ -69,15 +71,22 @@ class Connection {
   void cut_off();
 
  private:
-  enum class Phase : std::uint8_t { kIdle, kReading, kAnswering, kStreaming };
-  rt::Task<Result<wire::Request>> read_request();
+  enum class Phase : std::uint8_t { kIdle, kReading, kAnswering, kSending, kStreaming, kLingering };
+  // nullopt: the request was refused by its head alone, and the answer is sent.
+  rt::Task<Result<std::optional<wire::Request>>> read_request();
+  rt::Task<bool> refuse_by_head();
   rt::Task<Reply> answer(Exchange& exchange);
+  Reply finish(const Exchange& exchange, Result<Reply> outcome);
+  void note(const Exchange& exchange, int status, std::uint64_t micros);
   Result<Reply> refuse_early(Exchange& exchange, const Route*& route);
-  rt::Task<Result<>> send(const Exchange& exchange, Reply& reply, bool keep_alive);
+  rt::Task<Result<>> send(Reply& reply, bool keep_alive);
+  // The last answer is on its way: waits for the client to see it.
+  rt::Task<> linger();
   rt::Task<> stream(Reply reply);
   rt::Task<> send_error(const Error& error);
   void enter(Phase phase);
   void check_time();
+  void say_too_late();
 
   ConnectionSet& set_;
   std::unique_ptr<rt::Socket> socket_;

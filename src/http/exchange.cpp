@@ -22,29 +22,56 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-// One element of Accept: the range, and whether its q is zero.
+// One element of Accept: the range, and its weight in thousandths.
 struct MediaRange {
   std::string_view range;
-  bool is_refused = false;
+  int weight = 1000;
 };
+
+// RFC 9110 section 12.4.2: "0", "1", or either with up to three decimals. What is no weight weighs
+// as if it were not there.
+int parse_weight(std::string_view text) {
+  if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return 1000;
+  if (text.size() > 1 && text[1] != '.') return 1000;
+  int weight = (text[0] - '0') * 1000;
+  int place = 100;
+  for (const char digit : text.substr(std::min<std::size_t>(text.size(), 2))) {
+    if (digit < '0' || digit > '9') return 1000;
+    weight += (digit - '0') * place;
+    place /= 10;
+  }
+  return std::min(weight, 1000);
+}
+
+std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t end = text.find(separator);
+  const std::string_view taken = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return trim(taken);
+}
 
 std::vector<MediaRange> parse_accept(std::string_view accept) {
   std::vector<MediaRange> ranges;
   while (!accept.empty()) {
-    const std::size_t comma = accept.find(',');
-    std::string_view element = accept.substr(0, comma);
-    accept.remove_prefix(comma == std::string_view::npos ? accept.size() : comma + 1);
-    const std::size_t semicolon = element.find(';');
-    MediaRange range{trim(element.substr(0, semicolon))};
-    if (semicolon != std::string_view::npos) {
-      const std::string_view parameters = element.substr(semicolon);
-      const std::size_t q = parameters.find("q=");
-      if (q != std::string_view::npos) {
-        const std::string_view value = trim(parameters.substr(q + 2));
-        range.is_refused = value == "0" || value == "0.0" || value == "0.00" || value == "0.000";
-      }
+    std::string_view element = take_until(accept, ',');
+    MediaRange range{take_until(element, ';')};
+    while (!element.empty()) {
+      std::string_view value = take_until(element, ';');
+      const std::string_view name = take_until(value, '=');
+      if (equals_ignoring_case(name, "q")) range.weight = parse_weight(trim(value));
     }
     if (!range.range.empty()) ranges.push_back(range);
+  }
+  return ranges;
+}
+
+// Accept may come in several lines, which are one list (RFC 9110 section 5.3).
+std::vector<MediaRange> accepted(const wire::Headers& headers) {
+  std::vector<MediaRange> ranges;
+  for (const wire::Header& header : headers.all()) {
+    if (header.name != "accept") continue;
+    const auto some = parse_accept(header.value);
+    ranges.insert(ranges.end(), some.begin(), some.end());
   }
   return ranges;
 }
@@ -89,27 +116,25 @@ Result<> Exchange::check_query(std::initializer_list<std::string_view> known) co
   return {};
 }
 
-bool Exchange::accepts_explicitly(std::string_view media_type) const {
-  const auto accept = request.headers.get("accept");
-  if (!accept) return false;
-  const auto ranges = parse_accept(*accept);
-  return std::any_of(ranges.begin(), ranges.end(), [&](const MediaRange& range) {
-    return !range.is_refused && equals_ignoring_case(range.range, media_type);
+bool Exchange::prefers(std::string_view media_type, std::string_view other) const {
+  const auto ranges = accepted(request.headers);
+  const bool is_named = std::any_of(ranges.begin(), ranges.end(), [&](const MediaRange& range) {
+    return equals_ignoring_case(range.range, media_type);
   });
+  const int weight = acceptance(media_type);
+  return is_named && weight > 0 && weight >= acceptance(other);
 }
 
-bool Exchange::accepts(std::string_view media_type) const {
-  const auto accept = request.headers.get("accept");
-  if (!accept) return true;
-  const auto ranges = parse_accept(*accept);
-  if (ranges.empty()) return true;
+int Exchange::acceptance(std::string_view media_type) const {
+  const auto ranges = accepted(request.headers);
+  if (ranges.empty()) return 1000;
   const std::string group = std::string(media_type.substr(0, media_type.find('/'))) + "/*";
   // The most specific range decides (RFC 9110 section 12.5.1).
   for (const std::string_view wanted :
        {media_type, std::string_view(group), std::string_view("*/*")})
     for (const MediaRange& range : ranges)
-      if (equals_ignoring_case(range.range, wanted)) return !range.is_refused;
-  return false;
+      if (equals_ignoring_case(range.range, wanted)) return range.weight;
+  return 0;
 }
 
 Reply problem(const Error& error, std::string_view instance) {

@@ -46,9 +46,13 @@ struct Exchange {
   Result<std::optional<std::string>> query(std::string_view name) const;
   Result<> check_query(std::initializer_list<std::string_view> known) const;
   // Whether the Accept header allows this media type (no header allows all).
-  bool accepts(std::string_view media_type) const;
-  // Whether it names the type itself, rather than allowing it by a wildcard.
-  bool accepts_explicitly(std::string_view media_type) const;
+  bool accepts(std::string_view media_type) const { return acceptance(media_type) > 0; }
+  // Whether it names this type itself, rather than allowing it by a wildcard, and likes it no less
+  // than the other.
+  bool prefers(std::string_view media_type, std::string_view other) const;
+
+ private:
+  int acceptance(std::string_view media_type) const;  // its weight in thousandths
 };
 
 // An error as application/problem+json, with Retry-After, WWW-Authenticate where they belong.

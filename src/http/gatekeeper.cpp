@@ -5,8 +5,17 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace reprise::http {
 namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return lower;
+}
 
 // The host of "host:port", in lower case and without brackets.
 std::string host_of(std::string_view authority) {
@@ -18,10 +27,7 @@ std::string host_of(std::string_view authority) {
   } else {
     host = host.substr(0, host.find(':'));
   }
-  std::string lower(host);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  return lower;
+  return lower_case(host);
 }
 
 bool is_ip_address(const std::string& host) {
@@ -41,6 +47,11 @@ constexpr std::string_view kAllowedHeaders =
 constexpr std::string_view kExposedHeaders = "ETag, Location, Retry-After, X-Request-Id";
 
 }  // namespace
+
+Gatekeeper::Gatekeeper(GatekeeperOptions options) : options_(std::move(options)) {
+  REPRISE_ASSERT(options_.tokens != nullptr);
+  for (std::string& host : options_.allowed_hosts) host = lower_case(host);
+}
 
 bool Gatekeeper::is_cors_origin(std::string_view origin) const {
   const auto& origins = options_.cors_origins;

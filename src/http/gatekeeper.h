@@ -28,7 +28,7 @@ struct GatekeeperOptions {
 
 class Gatekeeper {
  public:
-  explicit Gatekeeper(GatekeeperOptions options) : options_(std::move(options)) {}
+  explicit Gatekeeper(GatekeeperOptions options);
 
   // kBadHost or kOriginRefused.
   Result<> check_origin(const wire::Request& request) const;

@@ -23,5 +23,11 @@ inline constexpr std::size_t kSmallReadBytes = 4 * 1024;
 inline constexpr std::size_t kLargeReadBytes = 64 * 1024;
 inline constexpr std::size_t kMaxRequestIdBytes = 64;
 inline constexpr std::size_t kMaxTokens = 10'000;
+// A connection closed with unread bytes is reset, and the reset may overtake the last answer. So
+// what the client still sends is read, so much and for so long, before the close.
+inline constexpr std::size_t kMaxLingerBytes = 4 * 1024 * 1024;
+inline constexpr std::chrono::seconds kLingerTimeout{2};
+// Connections over the limit that are told so at the same time; further ones are just closed.
+inline constexpr std::size_t kMaxRefusing = 256;
 
 }  // namespace reprise::http

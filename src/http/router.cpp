@@ -32,26 +32,37 @@ void Router::add(wire::Method method, std::string pattern, Scope scope, Handler 
   node->routes.push_back(routes_.back().get());
 }
 
+// Follows the literal part first, then the captured one. A path that exists both ways is the
+// literal one's, except for methods that only the captured one knows.
+void Router::search(const Node& node, wire::Method wanted, std::span<const std::string> segments,
+                    std::vector<std::string>& captured, Match& match) {
+  if (segments.empty()) {
+    for (const Route* route : node.routes) {
+      if (route->method == wanted && match.route == nullptr) {
+        match.route = route;
+        match.captured = captured;
+      }
+      const std::string word = std::string(wire::word(route->method)) +
+                               (route->method == wire::Method::kGet ? ", HEAD" : "");
+      if (match.allow.find(word) != std::string::npos) continue;
+      match.allow += (match.allow.empty() ? "" : ", ") + word;
+    }
+    return;
+  }
+  if (const auto literal = node.literal.find(segments.front()); literal != node.literal.end())
+    search(*literal->second, wanted, segments.subspan(1), captured, match);
+  if (node.captured && !segments.front().empty()) {
+    captured.push_back(segments.front());
+    search(*node.captured, wanted, segments.subspan(1), captured, match);
+    captured.pop_back();
+  }
+}
+
 Match Router::find(wire::Method method, const std::vector<std::string>& segments) const {
   Match match;
-  const Node* node = root_.get();
-  for (const std::string& segment : segments) {
-    if (const auto literal = node->literal.find(segment); literal != node->literal.end()) {
-      node = literal->second.get();
-    } else if (node->captured && !segment.empty()) {
-      match.captured.push_back(segment);
-      node = node->captured.get();
-    } else {
-      return {};
-    }
-  }
-  const wire::Method wanted = method == wire::Method::kHead ? wire::Method::kGet : method;
-  for (const Route* route : node->routes) {
-    if (route->method == wanted) match.route = route;
-    if (!match.allow.empty()) match.allow += ", ";
-    match.allow += wire::word(route->method);
-    if (route->method == wire::Method::kGet) match.allow += ", HEAD";
-  }
+  std::vector<std::string> captured;
+  search(*root_, method == wire::Method::kHead ? wire::Method::kGet : method, segments, captured,
+         match);
   if (!match.allow.empty()) match.allow += ", OPTIONS";
   return match;
 }

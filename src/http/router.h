@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ class Router {
 
  private:
   struct Node;
+  static void search(const Node& node, wire::Method wanted, std::span<const std::string> segments,
+                     std::vector<std::string>& captured, Match& match);
   std::vector<std::unique_ptr<Route>> routes_;
   std::unique_ptr<Node> root_;
 };

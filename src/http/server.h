@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "http/gatekeeper.h"
+#include "http/limits.h"
 #include "http/probe.h"
 #include "http/router.h"
 #include "rt/real_loop.h"
@@ -20,7 +21,8 @@ namespace reprise::http {
 
 struct ServerOptions {
   std::size_t max_connections = 20'000;
-  std::size_t max_requests_per_connection = 1'000'000;
+  std::size_t max_requests_per_connection = kMaxRequestsPerConnection;
+  std::size_t max_in_flight_per_loop = kMaxInFlightPerLoop;
   Millis idle_timeout{75'000};
   Millis request_timeout{30'000};
   wire::ParserLimits parser;

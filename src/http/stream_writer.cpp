@@ -44,7 +44,7 @@ StreamWriter::~StreamWriter() {
 bool StreamWriter::push(SharedBytes bytes, std::size_t offset) {
   const std::size_t size = bytes->size() - offset;
   if (is_broken_ || size == 0) return true;  // whoever pushes learns of it from its scope
-  if (backlog_ >= kMaxBacklogBytes || parts_.size() - first_ >= kMaxBacklogParts) return false;
+  if (backlog_ >= kMaxBacklogBytes || waiting_parts() >= kMaxBacklogParts) return false;
   parts_.push_back({std::move(bytes), offset});
   backlog_ += size;
   if (!is_blocked_ && !is_scheduled_) flusher_.schedule(*this);
@@ -77,6 +77,11 @@ void StreamWriter::flush() {
       part.bytes.reset();
       ++first_;
     }
+    // A reader that is always a little behind never empties the list: what was sent leaves it.
+    if (first_ >= kMaxBacklogParts / 4) {
+      parts_.erase(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
     if (*sent == offered) continue;
     // The kernel's buffer is full: go on when the reader has taken some.
     if (*sent > 0 || !stall_.is_armed())
@@ -89,7 +94,7 @@ void StreamWriter::flush() {
       if (!ready) return writer->break_off();
       writer->flush();
     });
-    if (backlog_ < kLowBacklogBytes) room_.notify();
+    if (has_room()) room_.notify();
     return;
   }
   stall_.cancel();
@@ -109,16 +114,24 @@ void StreamWriter::break_off() {
   room_.notify();
 }
 
-rt::Task<Result<>> StreamWriter::wait_below(std::size_t bytes, rt::CancelScope& scope) {
-  while (backlog_ > bytes && !is_broken_) REPRISE_CO_CHECK(co_await room_.wait(scope));
+// Room for bytes alone is not enough: many small parts fill the list first.
+bool StreamWriter::has_room() const {
+  return backlog_ <= kLowBacklogBytes && waiting_parts() <= kMaxBacklogParts / 8;
+}
+
+rt::Task<Result<>> StreamWriter::wait_until(bool (StreamWriter::*is_met)() const,
+                                            rt::CancelScope& scope) {
+  while (!(this->*is_met)() && !is_broken_) REPRISE_CO_CHECK(co_await room_.wait(scope));
   if (is_broken_) co_return fail(Code::kClosed, "the reader is gone");
   co_return Result<>{};
 }
 
 rt::Task<Result<>> StreamWriter::wait_for_room(rt::CancelScope& scope) {
-  return wait_below(kLowBacklogBytes, scope);
+  return wait_until(&StreamWriter::has_room, scope);
 }
 
-rt::Task<Result<>> StreamWriter::drain(rt::CancelScope& scope) { return wait_below(0, scope); }
+rt::Task<Result<>> StreamWriter::drain(rt::CancelScope& scope) {
+  return wait_until(&StreamWriter::is_empty, scope);
+}
 
 }  // namespace reprise::http

@@ -62,7 +62,10 @@ class StreamWriter {
   };
   void flush();
   void break_off();
-  rt::Task<Result<>> wait_below(std::size_t bytes, rt::CancelScope& scope);
+  std::size_t waiting_parts() const { return parts_.size() - first_; }
+  bool has_room() const;
+  rt::Task<Result<>> wait_until(bool (StreamWriter::*is_met)() const, rt::CancelScope& scope);
+  bool is_empty() const { return backlog_ == 0; }
 
   rt::Socket& socket_;
   Flusher& flusher_;
