@@ -45,10 +45,13 @@ class HookedEngine final : public store::Engine {
  public:
   explicit HookedEngine(store::MemoryEngine& inner) : inner_(inner) {}
   std::function<void()> on_written;
+  std::function<void(std::string_view key)> on_get;  // when it has been read
 
   Result<std::optional<store::Record>> get(std::string_view key,
                                            store::ReadMode mode) const override {
-    return inner_.get(key, mode);
+    auto record = inner_.get(key, mode);
+    if (on_get) on_get(key);
+    return record;
   }
   Result<store::ScanPage> scan(const store::ScanRequest& request,
                                store::ReadMode mode) const override {
