@@ -154,8 +154,14 @@ void Connection::enter(Phase phase) {
     case Phase::kReading: deadline_ = set_.loop_.now() + set_.options_.request_timeout; break;
     case Phase::kAnswering: deadline_ = rt::Nanos::max(); break;
     // A slow client may take its time, as long as it takes something.
-    case Phase::kSending: deadline_ = set_.loop_.now() + set_.options_.request_timeout; break;
-    case Phase::kLingering: deadline_ = set_.loop_.now() + kLingerTimeout; break;
+    case Phase::kSending:
+      deadline_ = set_.loop_.now() + set_.options_.request_timeout;
+      unsent_ = socket_->unsent_bytes();
+      break;
+    case Phase::kLingering:
+      deadline_ = set_.loop_.now() + kLingerTimeout;
+      watchdog_.arm(deadline_, [this] { check_time(); });
+      return;
     case Phase::kStreaming:
       deadline_ = rt::Nanos::max();
       watchdog_.cancel();
@@ -167,6 +173,7 @@ void Connection::enter(Phase phase) {
 
 void Connection::check_time() {
   if (set_.loop_.now() >= deadline_) {
+    if (phase_ == Phase::kSending && socket_->unsent_bytes() < unsent_) return enter(phase_);
     if (phase_ == Phase::kReading) say_too_late();
     scope_.cancel(Error{Code::kRequestTimeout, "the client took too long"});
     // Wakes whatever waits.
@@ -202,10 +209,9 @@ rt::Task<Result<std::optional<wire::Request>>> Connection::read_request() {
   std::size_t read_size = kSmallReadBytes;
   bool is_head_checked = false;
   for (;;) {
-    if (input_from_ < input_.size()) {
-      REPRISE_CO_TRY(const std::size_t used,
-                     parser_->feed(std::string_view(input_).substr(input_from_)));
-      input_from_ += used;
+    if (!input_.empty()) {
+      REPRISE_CO_TRY(const std::size_t used, parser_->feed(input_.unread()));
+      input_.skip(used);
       if (parser_->is_complete()) co_return parser_->take();
       if (parser_->is_header_complete() && !std::exchange(is_head_checked, true) &&
           co_await refuse_by_head())
@@ -215,14 +221,12 @@ rt::Task<Result<std::optional<wire::Request>>> Connection::read_request() {
         REPRISE_CO_CHECK(co_await socket_->write("HTTP/1.1 100 Continue\r\n\r\n"));
         enter(Phase::kReading);
       }
-      if (input_from_ < input_.size()) continue;
+      if (!input_.empty()) continue;
     }
     if (parser_->has_started() && phase_ == Phase::kIdle) enter(Phase::kReading);
     if (parser_->is_header_complete()) read_size = kLargeReadBytes;
-    input_.resize(read_size);
-    input_from_ = 0;
-    auto count = co_await socket_->read_some(input_);
-    input_.resize(count.value_or(0));
+    auto count = co_await socket_->read_some(input_.room(read_size));
+    input_.fill(count.value_or(0));
     if (!count) co_return fail(std::move(count).error());
     if (*count == 0) co_return fail(Code::kClosed, "the client closed the connection");
   }
@@ -269,14 +273,11 @@ rt::Task<> Connection::serve() {
     if (!request) co_await send_error(request.error());
     if (!request || !*request) break;
     enter(Phase::kAnswering);
-    if (input_from_ == input_.size() && input_.capacity() > kLargeReadBytes / 2) {
-      input_ = {};
-      input_from_ = 0;
-    }
+    if (input_.empty() && input_.capacity() > kSmallReadBytes) input_ = {};
     const rt::Nanos started = set_.loop_.now();
     auto exchange = std::make_unique<Exchange>();
     exchange->request = std::move(**request);
-    const bool wants_more = exchange->request.keep_alive || input_from_ < input_.size();
+    const bool wants_more = exchange->request.keep_alive || !input_.empty();
     is_head_request_ = exchange->request.method == wire::Method::kHead;
     Reply reply = co_await answer(*exchange);
     const bool is_stream = reply.stream && !is_head_request_;
@@ -311,15 +312,16 @@ Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) 
   REPRISE_TRY(exchange.target, wire::parse_target(request.target));
   REPRISE_CHECK(set_.gatekeeper_.check_origin(request));
   Match match = set_.router_.find(request.method, exchange.target.segments);
-  if (match.allow.empty())
-    return fail(Code::kNotFound, fmt::format("there is nothing at {}", exchange.target.path));
-  if (request.method == wire::Method::kOptions)
-    return set_.gatekeeper_.preflight(request, match.allow);
   if (match.route == nullptr) {
-    Reply reply = problem(Error{Code::kMethodNotAllowed,
-                                fmt::format("{} knows {}", exchange.target.path, match.allow)},
-                          exchange.target.path);
-    reply.headers.add("Allow", match.allow);
+    const std::string allow = set_.router_.allow(exchange.target.segments);
+    if (allow.empty())
+      return fail(Code::kNotFound, fmt::format("there is nothing at {}", exchange.target.path));
+    if (request.method == wire::Method::kOptions)
+      return set_.gatekeeper_.preflight(request, allow);
+    Reply reply = problem(
+        Error{Code::kMethodNotAllowed, fmt::format("{} knows {}", exchange.target.path, allow)},
+        exchange.target.path);
+    reply.headers.add("Allow", allow);
     return reply;
   }
   REPRISE_TRY(exchange.principal, set_.gatekeeper_.admit(request, match.route->scope));
@@ -341,8 +343,6 @@ rt::Task<Reply> Connection::answer(Exchange& exchange) {
   const Route* route = nullptr;
   Result<Reply> reply = refuse_early(exchange, route);
   if (reply && route != nullptr) {
-    exchange.base_url = fmt::format("{}://{}", set_.gatekeeper_.scheme(),
-                                    exchange.request.headers.get("host").value_or("localhost"));
     exchange.socket = socket_.get();
     exchange.flusher = &set_.flusher_;
     ++set_.in_flight_;

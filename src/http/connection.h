@@ -13,6 +13,7 @@
 #include "http/exchange.h"
 #include "http/gatekeeper.h"
 #include "http/probe.h"
+#include "http/read_buffer.h"
 #include "http/router.h"
 #include "http/server.h"
 #include "http/stream_writer.h"
@@ -92,10 +93,10 @@ class Connection {
   std::unique_ptr<rt::Socket> socket_;
   std::list<Connection*>::iterator place_;
   std::unique_ptr<wire::RequestParser> parser_;
-  std::string input_;  // bytes read and not parsed yet: from input_from_ on
-  std::size_t input_from_ = 0;
+  ReadBuffer input_;
   rt::Timer watchdog_;
   rt::Nanos deadline_{rt::Nanos::max()};
+  std::size_t unsent_ = 0;  // what the kernel held when the client was last seen to take some
   rt::CancelScope scope_;
   Phase phase_ = Phase::kIdle;
   bool is_head_request_ = false;

@@ -28,6 +28,6 @@ inline constexpr std::size_t kMaxTokens = 10'000;
 inline constexpr std::size_t kMaxLingerBytes = 4 * 1024 * 1024;
 inline constexpr std::chrono::seconds kLingerTimeout{2};
 // Connections over the limit that are told so at the same time; further ones are just closed.
-inline constexpr std::size_t kMaxRefusing = 256;
+inline constexpr std::size_t kMaxRefusing = 64;
 
 }  // namespace reprise::http

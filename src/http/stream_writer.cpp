@@ -84,8 +84,7 @@ void StreamWriter::flush() {
     }
     if (*sent == offered) continue;
     // The kernel's buffer is full: go on when the reader has taken some.
-    if (*sent > 0 || !stall_.is_armed())
-      stall_.arm(flusher_.loop().now() + kStallTimeout, [this] { break_off(); });
+    if (*sent > 0 || !stall_.is_armed()) watch_for_stall();
     if (std::exchange(is_blocked_, true)) return;
     socket_.start_wait_writable([self = self_](Result<> ready) {
       StreamWriter* writer = *self;
@@ -102,6 +101,16 @@ void StreamWriter::flush() {
   first_ = 0;
   if (parts_.capacity() > 16) parts_.shrink_to_fit();
   room_.notify();
+}
+
+// The kernel asks for more only when much of its buffer, which may be megabytes, is free again: a
+// slow reader is one that takes something from there, a stalled one takes nothing.
+void StreamWriter::watch_for_stall() {
+  unsent_ = socket_.unsent_bytes();
+  stall_.arm(flusher_.loop().now() + kStallTimeout, [this] {
+    if (socket_.unsent_bytes() < unsent_) return watch_for_stall();
+    break_off();
+  });
 }
 
 void StreamWriter::break_off() {

@@ -62,6 +62,7 @@ class StreamWriter {
   };
   void flush();
   void break_off();
+  void watch_for_stall();
   std::size_t waiting_parts() const { return parts_.size() - first_; }
   bool has_room() const;
   rt::Task<Result<>> wait_until(bool (StreamWriter::*is_met)() const, rt::CancelScope& scope);
@@ -74,6 +75,7 @@ class StreamWriter {
   std::vector<Part> parts_;
   std::size_t first_ = 0;  // parts before it are sent
   std::size_t backlog_ = 0;
+  std::size_t unsent_ = 0;  // what the kernel held when the reader was last seen to take some
   bool is_scheduled_ = false;
   bool is_blocked_ = false;
   bool is_broken_ = false;
