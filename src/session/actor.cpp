@@ -86,7 +86,7 @@ bool SessionActor::is_idle() const {
 }
 
 SessionView SessionActor::view_of(const StoredSession& stored) const {
-  return {stored.state, stored.revision, subscribers_.connected(), stored.stream};
+  return {stored.state, stored.revision, subscribers_.connected(), stored.stream, is_provisional_};
 }
 
 SessionView SessionActor::view() const {
@@ -95,7 +95,7 @@ SessionView SessionActor::view() const {
 }
 
 std::optional<SessionView> SessionActor::current_view() const {
-  if (!is_loaded_ || is_removed_ || stored_.state.is_expired(context_.clock.now()))
+  if (must_load() || is_removed_ || stored_.state.is_expired(context_.clock.now()))
     return std::nullopt;
   return view();
 }
@@ -120,17 +120,24 @@ rt::Task<Result<ActorAnswer>> SessionActor::call(Call call) {
 }
 
 rt::Task<Result<ActorAnswer>> SessionActor::call_once(Call call) {
-  if (!is_loaded_) {
-    auto loaded = co_await enqueue(Call{.action = Look{}});
-    if (!loaded) co_return loaded;
+  for (;;) {
+    if (must_load()) {
+      auto loaded = co_await enqueue(Call{.action = Look{}});
+      if (!loaded) co_return loaded;
+    }
+    call.recalled_under = loads_;
+    REPRISE_CO_TRY(auto record, co_await context_.store.get(
+                                    stream::idempotency_key(stored_.stream, *call.claim)));
+    REPRISE_CO_TRY(auto remembered, stream::recall(record, *call.claim, context_.clock.now()));
+    if (remembered) {
+      REPRISE_CO_TRY(Answer answer, decode_appended(*remembered));
+      answer.remembered = std::move(*remembered);
+      co_return ActorAnswer::unchanged(std::move(answer));
+    }
+    auto answer = co_await enqueue(call);
+    // The session was loaded anew since the look: what failed before may have been written.
+    if (answer || answer.error().code != Code::kWouldBlock) co_return answer;
   }
-  REPRISE_CO_TRY(auto record,
-                 co_await context_.store.get(stream::idempotency_key(stored_.stream, *call.claim)));
-  REPRISE_CO_TRY(auto remembered, stream::recall(record, *call.claim, context_.clock.now()));
-  if (!remembered) co_return co_await enqueue(std::move(call));
-  REPRISE_CO_TRY(Answer answer, decode_appended(*remembered));
-  answer.remembered = std::move(*remembered);
-  co_return ActorAnswer::unchanged(std::move(answer));
 }
 
 rt::Task<Result<ActorAnswer>> SessionActor::enqueue(Call call) {
@@ -154,7 +161,8 @@ rt::Task<> SessionActor::run() {
   const auto self = shared_from_this();
   int lost_races = 0;
   while (!queue_.empty()) {
-    if (!is_loaded_ && !is_removed_) {
+    if (must_load() && !is_removed_) {
+      is_loaded_ = false;
       if (auto loaded = co_await load(); !loaded) {
         // Those who wait now are told; whoever comes later tries again.
         for (Waiting* waiting : std::exchange(queue_, {})) {
@@ -209,7 +217,23 @@ bool SessionActor::may_decide_again(const Batch& batch, const Error& error) cons
   return error.code == Code::kWrongSequence || (error.code == Code::kWrongVersion && !writes_key);
 }
 
+// While the store cannot write, what a failed commit wrote after all does not show. State loaded
+// then may be read, but nothing is decided on it, and it is loaded anew once the store has
+// recovered.
+bool SessionActor::must_load() const {
+  return !is_loaded_ ||
+         (is_provisional_ && context_.store.sync().state() == store::StoreState::kWritable);
+}
+
+Result<> SessionActor::check_can_write() const {
+  if (!is_provisional_) return {};
+  if (context_.store.sync().state() == store::StoreState::kReadOnly)
+    return fail(Code::kReadOnly, "the store is read-only after a failed write");
+  return fail(Code::kNoSpace, "the store has no room to write");
+}
+
 rt::Task<Result<>> SessionActor::load() {
+  const bool is_provisional = context_.store.sync().state() != store::StoreState::kWritable;
   REPRISE_CO_TRY(auto record, co_await context_.store.get(session_key(id_)));
   if (!record) {
     is_removed_ = true;
@@ -222,7 +246,9 @@ rt::Task<Result<>> SessionActor::load() {
   grant_unwritten_activity(stored, context_.clock.now());
   stored_ = std::move(stored);
   is_loaded_ = true;
-  if (std::exchange(was_loaded_, false)) {
+  is_provisional_ = is_provisional;
+  ++loads_;
+  if (std::exchange(was_loaded_, is_provisional)) {
     // What the failed commit wrote after all was told to nobody: readers look for themselves.
     context_.hub.publish_gap(stored_.stream);
     context_.hub.publish_gap(feed_stream(feed_of(id_)));
@@ -232,7 +258,7 @@ rt::Task<Result<>> SessionActor::load() {
 
 void SessionActor::take_queue(Batch& batch) {
   bool must_refile = false;
-  if (!is_removed_ && batch.draft.state.is_expired(batch.now)) {
+  if (!is_removed_ && !is_provisional_ && batch.draft.state.is_expired(batch.now)) {
     const auto events = model::decide(&batch.draft.state, model::Expire{}, batch.now);
     REPRISE_ASSERT(events.has_value());
     add_events(*events, batch);
@@ -253,6 +279,9 @@ void SessionActor::take_queue(Batch& batch) {
 
 Result<Answer> SessionActor::decide(const Call& call, Batch& batch) {
   if (is_removed_) return fail(Code::kSessionNotFound, "the session was deleted");
+  if (!std::holds_alternative<Look>(call.action)) REPRISE_CHECK(check_can_write());
+  if (call.claim && call.recalled_under != loads_)
+    return fail(Code::kWouldBlock, "the claim was looked up in an older state");
   if (call.if_match && *call.if_match != batch.draft.revision)
     return fail(Code::kPreconditionFailed,
                 fmt::format("If-Match names \"{}\" but the etag is \"{}\"", *call.if_match,

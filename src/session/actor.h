@@ -40,6 +40,8 @@ struct SessionView {
   std::uint64_t revision = 0;
   std::size_t subscribers = 0;
   StreamId stream;
+  // Read while the store could not write: a commit of unknown outcome may have changed it.
+  bool is_provisional = false;
 };
 
 // Notes activity without an event. Persisted when `is_explicit`, otherwise at most once per tenth
@@ -79,6 +81,8 @@ struct Call {
   std::optional<stream::IdempotencyClaim> claim;
   std::optional<KeyHold> key_hold;
   bool wants_view = true;
+  // Which load of the actor the claim was looked up under; the actor's own.
+  std::uint64_t recalled_under = 0;
 };
 
 // What a call answers: made durable by a commit, or nothing changed and the answer is from applied
@@ -140,6 +144,8 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   struct Batch;
   rt::Task<> run();
   rt::Task<Result<>> load();
+  Result<> check_can_write() const;
+  bool must_load() const;
   bool may_decide_again(const Batch& batch, const Error& error) const;
   rt::Task<Result<ActorAnswer>> enqueue(Call call);
   rt::Task<Result<ActorAnswer>> call_once(Call call);
@@ -158,7 +164,9 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   const SessionId id_;
   StoredSession stored_;  // applied: durable and told
   bool is_loaded_ = false;
-  bool was_loaded_ = false;  // before a failed commit
+  bool was_loaded_ = false;      // before a failed commit
+  bool is_provisional_ = false;  // loaded while the store could not write
+  std::uint64_t loads_ = 0;
   bool is_removed_ = false;
   bool is_running_ = false;
   std::deque<Waiting*> queue_;

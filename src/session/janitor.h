@@ -53,6 +53,7 @@ class Janitor {
   rt::Task<Result<>> trim_feeds();
 
   SessionService& service_;
+  TimePoint next_trim_at_;
   TimePoint retention_limit_;
   std::atomic<std::uint64_t> expired_{0};
   std::atomic<std::uint64_t> retired_{0};

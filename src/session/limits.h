@@ -25,6 +25,7 @@ inline constexpr std::size_t kMaxFeedEntries = 65'536;
 // How many things the janitor does between two looks at the clock.
 inline constexpr std::size_t kJanitorBatch = 256;
 inline constexpr std::chrono::milliseconds kJanitorInterval{200};
+inline constexpr std::chrono::seconds kFeedTrimInterval{10};
 // Attempts of a call that loses a race for a key, before it is told to come back.
 inline constexpr int kMaxKeyRaces = 16;
 

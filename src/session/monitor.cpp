@@ -115,6 +115,8 @@ rt::Task<Result<>> Monitor::follow(rt::CancelScope& scope) {
     auto frame = std::make_shared<std::string>();
     frames_.heartbeat(*frame, encode_monitor_id(position_));
     REPRISE_CO_CHECK(co_await push(std::move(frame), scope));
+    // A look at every feed: a commit that failed and was written after all was announced to nobody.
+    has_news_.fill(true);
   }
 }
 

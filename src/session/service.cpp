@@ -133,6 +133,9 @@ rt::Task<Result<SessionService::Holder>> SessionService::holder_of(model::Sessio
   if (!holder.holder) co_return fail(Code::kCorrupt, "a key's record does not decode");
   auto view = co_await look(*holder.holder);
   if (!view && view.error().code != Code::kSessionNotFound) co_return fail(std::move(view).error());
+  // Whether the key is free is not decided on what may have changed.
+  if (view && view->is_provisional)
+    co_return fail(Code::kNoSpace, "the store has no room to write");
   if (view && model::is_living(view->state.status)) holder.living = std::move(*view);
   co_return holder;
 }
