@@ -17,8 +17,8 @@ if(REPRISE_SANITIZE)
 elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   # -O2 with line tables only: backtraces stay readable and the build stays quick. DWARF 4, because
   # valgrind 3.19 cannot read clang-19's DWARF 5.
-  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only -gdwarf-4")
-  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only -gdwarf-4")
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -gdwarf-4 -gline-tables-only")
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -gdwarf-4 -gline-tables-only")
   add_compile_options(-D_FORTIFY_SOURCE=2 -fstack-protector-strong -D_GLIBCXX_ASSERTIONS)
   add_link_options(-Wl,-z,relro,-z,now)
 endif()

@@ -316,8 +316,7 @@ Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) 
     const std::string allow = set_.router_.allow(exchange.target.segments);
     if (allow.empty())
       return fail(Code::kNotFound, fmt::format("there is nothing at {}", exchange.target.path));
-    if (request.method == wire::Method::kOptions)
-      return set_.gatekeeper_.preflight(request, allow);
+    if (request.method == wire::Method::kOptions) return set_.gatekeeper_.preflight(request, allow);
     Reply reply = problem(
         Error{Code::kMethodNotAllowed, fmt::format("{} knows {}", exchange.target.path, allow)},
         exchange.target.path);

@@ -39,7 +39,6 @@ struct Exchange {
   // For replies that stream: what a StreamWriter is made of.
   rt::Socket* socket = nullptr;
   Flusher* flusher = nullptr;
-  std::string base_url;  // scheme and host the client used
 
   // Query parameters by name; a repeated one is kBadParameter, and check_query refuses unknown
   // names.

@@ -1,7 +1,5 @@
 #include "http/request_id.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 
@@ -20,7 +18,12 @@ std::string request_id(std::optional<std::string_view> from_client) {
     return std::string(*from_client);
   static const std::uint64_t process = SystemRandom{}.next_u64() & 0xffffffff;
   static std::atomic<std::uint64_t> counter{0};
-  return fmt::format("{:08x}-{:08x}", process, counter.fetch_add(1, std::memory_order_relaxed));
+  static constexpr char kDigits[] = "0123456789abcdef";
+  const std::uint64_t value =
+      process << 32 | (counter.fetch_add(1, std::memory_order_relaxed) & 0xffffffff);
+  std::string id(17, '-');
+  for (std::size_t i = 0; i < 16; ++i) id[i + (i >= 8)] = kDigits[value >> (60 - 4 * i) & 15];
+  return id;
 }
 
 }  // namespace reprise::http

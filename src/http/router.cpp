@@ -34,37 +34,44 @@ void Router::add(wire::Method method, std::string pattern, Scope scope, Handler 
 
 // Follows the literal part first, then the captured one. A path that exists both ways is the
 // literal one's, except for methods that only the captured one knows.
-void Router::search(const Node& node, wire::Method wanted, std::span<const std::string> segments,
-                    std::vector<std::string>& captured, Match& match) {
+const Route* Router::search(const Node& node, wire::Method wanted,
+                            std::span<const std::string> segments,
+                            std::vector<std::string>& captured) {
   if (segments.empty()) {
-    for (const Route* route : node.routes) {
-      if (route->method == wanted && match.route == nullptr) {
-        match.route = route;
-        match.captured = captured;
-      }
-      const std::string word = std::string(wire::word(route->method)) +
-                               (route->method == wire::Method::kGet ? ", HEAD" : "");
-      if (match.allow.find(word) != std::string::npos) continue;
-      match.allow += (match.allow.empty() ? "" : ", ") + word;
-    }
-    return;
+    for (const Route* route : node.routes)
+      if (route->method == wanted) return route;
+    return nullptr;
   }
   if (const auto literal = node.literal.find(segments.front()); literal != node.literal.end())
-    search(*literal->second, wanted, segments.subspan(1), captured, match);
-  if (node.captured && !segments.front().empty()) {
-    captured.push_back(segments.front());
-    search(*node.captured, wanted, segments.subspan(1), captured, match);
-    captured.pop_back();
-  }
+    if (const Route* found = search(*literal->second, wanted, segments.subspan(1), captured))
+      return found;
+  if (!node.captured || segments.front().empty()) return nullptr;
+  captured.push_back(segments.front());
+  if (const Route* found = search(*node.captured, wanted, segments.subspan(1), captured))
+    return found;
+  captured.pop_back();
+  return nullptr;
 }
 
 Match Router::find(wire::Method method, const std::vector<std::string>& segments) const {
   Match match;
-  std::vector<std::string> captured;
-  search(*root_, method == wire::Method::kHead ? wire::Method::kGet : method, segments, captured,
-         match);
-  if (!match.allow.empty()) match.allow += ", OPTIONS";
+  match.route = search(*root_, method == wire::Method::kHead ? wire::Method::kGet : method,
+                       segments, match.captured);
   return match;
+}
+
+std::string Router::allow(const std::vector<std::string>& segments) const {
+  using enum wire::Method;
+  std::string methods;
+  for (const wire::Method method : {kGet, kPost, kPut, kPatch, kDelete}) {
+    std::vector<std::string> captured;
+    if (search(*root_, method, segments, captured) == nullptr) continue;
+    if (!methods.empty()) methods += ", ";
+    methods += wire::word(method);
+    if (method == kGet) methods += ", HEAD";
+  }
+  if (!methods.empty()) methods += ", OPTIONS";
+  return methods;
 }
 
 }  // namespace reprise::http

@@ -31,7 +31,6 @@ struct Route {
 struct Match {
   const Route* route = nullptr;  // nullptr: no such path, or no such method there
   std::vector<std::string> captured;
-  std::string allow;  // the methods of the path; empty: no such path
 };
 
 class Router {
@@ -42,12 +41,15 @@ class Router {
            std::vector<std::string_view> produces = {"application/json"});
   // HEAD is answered by the GET route.
   Match find(wire::Method method, const std::vector<std::string>& segments) const;
+  // The methods a path knows, as the Allow header says them; empty if there is no such path.
+  std::string allow(const std::vector<std::string>& segments) const;
   const std::vector<std::unique_ptr<Route>>& routes() const { return routes_; }
 
  private:
   struct Node;
-  static void search(const Node& node, wire::Method wanted, std::span<const std::string> segments,
-                     std::vector<std::string>& captured, Match& match);
+  static const Route* search(const Node& node, wire::Method wanted,
+                             std::span<const std::string> segments,
+                             std::vector<std::string>& captured);
   std::vector<std::unique_ptr<Route>> routes_;
   std::unique_ptr<Node> root_;
 };

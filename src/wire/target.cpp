@@ -22,6 +22,9 @@ int hex_value(char c) {
 }
 
 Result<std::string> decode(std::string_view text, bool plus_is_space) {
+  // Most pieces have nothing to decode, and what is not encoded is ASCII.
+  if (text.find_first_of(plus_is_space ? "%+" : "%") == std::string_view::npos)
+    return std::string(text);
   std::string decoded;
   decoded.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
