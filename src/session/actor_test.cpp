@@ -144,9 +144,9 @@ TEST(SessionActor, AFullDiskFailsTheCallAndTheNextOneAfterRecoveryIsRight) {
     sessions.world.engine->fail_write(1, Code::kNoSpace, outcome);
     EXPECT_EQ(code_of(sessions.append(id)), Code::kNoSpace);
     EXPECT_EQ(sessions.get(id)->state.head, Seq{1});
-    // The session is loaded before the store has found out what it wrote; the append after the
-    // recovery finds the stream longer than that, and must not say so to its client.
-    sessions.world.time.advance(std::chrono::seconds{2});
+    // Loaded before the store has found out what it wrote: nothing is decided on that.
+    EXPECT_EQ(code_of(sessions.append(id)), Code::kNoSpace);
+    sessions.recover();
     const auto next = sessions.append(id);
     ASSERT_TRUE(next) << next.error().detail;
     const std::uint64_t head = outcome == kApplied ? 3 : 2;
@@ -164,7 +164,7 @@ TEST(SessionActor, AChangeOfUnknownOutcomeIsFoundOutBeforeTheNextCall) {
     const SessionId id = sessions.create(new_session("one")).state.id;
     sessions.world.engine->fail_write(1, Code::kNoSpace, outcome);
     EXPECT_EQ(code_of(sessions.command(id, model::Pause{})), Code::kNoSpace);
-    sessions.world.time.advance(std::chrono::seconds{2});
+    sessions.recover();
     ASSERT_TRUE(sessions.append(id));
     const SessionView view = *sessions.get(id);
     EXPECT_EQ(view.state.status,
@@ -175,6 +175,29 @@ TEST(SessionActor, AChangeOfUnknownOutcomeIsFoundOutBeforeTheNextCall) {
   }
 }
 
+TEST(SessionActor, AStreamThatSomebodyElseWroteToIsLoadedAndTheCallDecidedAgain) {
+  Sessions sessions;
+  const SessionView view = sessions.create();
+  for (int i = 0; i < 3; ++i) {
+    // Another node appends to the session.
+    store::Commit foreign;
+    foreign.appends.push_back(
+        {.stream = view.stream,
+         .expected_head = {},
+         .entries = {model::encode_entry(
+             messages(1).front(),
+             {.message_count = sessions.get(view.state.id)->state.message_count + 1})}});
+    sessions.world.store.submit(std::move(foreign), [](store::CommitResult) {});
+    const auto appended = sessions.append(view.state.id);
+    ASSERT_TRUE(appended) << appended.error().detail;
+    EXPECT_EQ((*appended)->last, Seq{static_cast<std::uint64_t>(3 + 2 * i)});
+  }
+  // What the caller itself expects is still refused.
+  EXPECT_EQ(code_of(sessions.command(view.state.id, append_one(Seq{1}))), Code::kWrongSequence);
+  const SessionView now = *sessions.get(view.state.id);
+  EXPECT_EQ(now.state.message_count, 6U);
+}
+
 TEST(SessionActor, ARemovalOfUnknownOutcomeIsFoundOutToo) {
   Sessions sessions;
   const SessionId id = sessions.create(new_session("one")).state.id;
@@ -182,8 +205,7 @@ TEST(SessionActor, ARemovalOfUnknownOutcomeIsFoundOutToo) {
   sessions.world.settle();
   sessions.world.engine->fail_write(1, Code::kNoSpace, kApplied);
   EXPECT_EQ(code_of(sessions.run(sessions.service->remove(id))), Code::kNoSpace);
-  sessions.world.time.advance(std::chrono::seconds{2});
-  sessions.world.committer.tick();
+  sessions.recover();
   EXPECT_EQ(code_of(sessions.get(id)), Code::kSessionNotFound);
   EXPECT_TRUE(watcher.outlet.text.ends_with("Edeleted\n")) << watcher.outlet.text;
 }
@@ -362,8 +384,21 @@ TEST(Idempotency, ACallThatWasRefusedOrFailedMayBeTriedAgain) {
   sessions.world.engine->fail_write(1, Code::kNoSpace, kLost);
   EXPECT_EQ(code_of(sessions.run(sessions.service->call(id, idempotent("key", "body")))),
             Code::kNoSpace);
-  sessions.world.time.advance(std::chrono::seconds{2});
+  sessions.recover();
   EXPECT_EQ((*sessions.run(sessions.service->call(id, idempotent("key", "body"))))->last, Seq{2});
+}
+
+TEST(Idempotency, ACallOfUnknownOutcomeIsNotDoneTwice) {
+  Sessions sessions;
+  const SessionId id = sessions.create().state.id;
+  sessions.world.engine->fail_write(1, Code::kNoSpace, kApplied);
+  EXPECT_EQ(code_of(sessions.run(sessions.service->call(id, idempotent("key", "body")))),
+            Code::kNoSpace);
+  EXPECT_EQ(code_of(sessions.run(sessions.service->call(id, idempotent("key", "body")))),
+            Code::kNoSpace);
+  sessions.recover();
+  EXPECT_EQ((*sessions.run(sessions.service->call(id, idempotent("key", "body"))))->last, Seq{2});
+  EXPECT_EQ(sessions.get(id)->state.head, Seq{2});
 }
 
 TEST(Idempotency, SurvivesARestart) {
