@@ -171,6 +171,7 @@ rt::Task<> SessionActor::run() {
         }
         continue;
       }
+      if (must_load()) continue;  // the store recovered meanwhile
     }
     Batch batch(stored_, context_.clock.now());
     take_queue(batch);
@@ -221,8 +222,11 @@ bool SessionActor::may_decide_again(const Batch& batch, const Error& error) cons
 // then may be read, but nothing is decided on it, and it is loaded anew once the store has
 // recovered.
 bool SessionActor::must_load() const {
-  return !is_loaded_ ||
-         (is_provisional_ && context_.store.sync().state() == store::StoreState::kWritable);
+  if (!is_loaded_ || !is_provisional_) return !is_loaded_;
+  // It may have recovered and failed again.
+  const store::Store& store = context_.store.sync();
+  return store.state() == store::StoreState::kWritable ||
+         store.probe().failed_writes != failed_writes_;
 }
 
 Result<> SessionActor::check_can_write() const {
@@ -233,6 +237,7 @@ Result<> SessionActor::check_can_write() const {
 }
 
 rt::Task<Result<>> SessionActor::load() {
+  const std::uint64_t failed_writes = context_.store.sync().probe().failed_writes;
   const bool is_provisional = context_.store.sync().state() != store::StoreState::kWritable;
   REPRISE_CO_TRY(auto record, co_await context_.store.get(session_key(id_)));
   if (!record) {
@@ -247,6 +252,7 @@ rt::Task<Result<>> SessionActor::load() {
   stored_ = std::move(stored);
   is_loaded_ = true;
   is_provisional_ = is_provisional;
+  failed_writes_ = failed_writes;
   ++loads_;
   if (std::exchange(was_loaded_, is_provisional)) {
     // What the failed commit wrote after all was told to nobody: readers look for themselves.
@@ -279,7 +285,9 @@ void SessionActor::take_queue(Batch& batch) {
 
 Result<Answer> SessionActor::decide(const Call& call, Batch& batch) {
   if (is_removed_) return fail(Code::kSessionNotFound, "the session was deleted");
-  if (!std::holds_alternative<Look>(call.action)) REPRISE_CHECK(check_can_write());
+  // What is past its time is not shown as if it were not.
+  if (!std::holds_alternative<Look>(call.action) || batch.draft.state.is_expired(batch.now))
+    REPRISE_CHECK(check_can_write());
   if (call.claim && call.recalled_under != loads_)
     return fail(Code::kWouldBlock, "the claim was looked up in an older state");
   if (call.if_match && *call.if_match != batch.draft.revision)

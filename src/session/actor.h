@@ -164,8 +164,9 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   const SessionId id_;
   StoredSession stored_;  // applied: durable and told
   bool is_loaded_ = false;
-  bool was_loaded_ = false;      // before a failed commit
-  bool is_provisional_ = false;  // loaded while the store could not write
+  bool was_loaded_ = false;          // before a failed commit
+  bool is_provisional_ = false;      // loaded while the store could not write
+  std::uint64_t failed_writes_ = 0;  // of the store, when this was loaded
   std::uint64_t loads_ = 0;
   bool is_removed_ = false;
   bool is_running_ = false;

@@ -9,11 +9,13 @@ namespace {
 // Encodes entries as they are read, without a copy of each.
 class Encoder final : public store::EntryVisitor {
  public:
-  Encoder(const FrameFormat& format, Seq after) : last(after), format_(format) {}
+  Encoder(const TailFrames& frames_of, Seq after, std::optional<std::string> end)
+      : last(after), end_reason(std::move(end)), frames_(frames_of) {}
   bool visit(Seq seq, std::string_view bytes) override {
     // A gap can only be damage: the numbers of a stream are consecutive.
     if (seq.value != last.value + 1 && last.value != 0) has_gap = true;
-    format_.append_entry(*frames, seq, bytes);
+    frames_.format().append_entry(*frames, seq, bytes);
+    frames_.note_end(bytes, end_reason);
     last = seq;
     ++count;
     return true;
@@ -22,9 +24,10 @@ class Encoder final : public store::EntryVisitor {
   Seq last;
   std::size_t count = 0;
   bool has_gap = false;
+  std::optional<std::string> end_reason;
 
  private:
-  const FrameFormat& format_;
+  const TailFrames& frames_;
 };
 
 }  // namespace
@@ -74,8 +77,12 @@ rt::Task<Result<>> Tail::follow(rt::CancelScope& scope) {
     if (woken) continue;
     if (woken.error().code != Code::kDeadline) co_return woken;
     // Also when events were written meanwhile: silence never lasts longer than the interval.
-    if (is_live_ && !outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0))
-      fall_back();
+    if (is_live_) outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0);
+    // A look at the store, where entries may be that nobody announced: those of a commit that
+    // failed and was written after all.
+    is_live_ = false;
+    REPRISE_CO_TRY(const Seq head, co_await store_.head(request_.stream));
+    if (head < cursor_ && !removed_reason_) removed_reason_ = "deleted";
   }
 }
 
@@ -84,7 +91,7 @@ rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
     REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
     if (scope.is_cancelled()) co_return fail(scope.reason());
     may_have_missed_ = false;
-    Encoder encoder(frames_.format(), cursor_);
+    Encoder encoder(frames_, cursor_, end_reason_);
     REPRISE_CO_CHECK(co_await store_.read({.stream = request_.stream,
                                            .after = cursor_,
                                            .limit = kReplayChunkEntries,
@@ -94,6 +101,11 @@ rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
     // The end of the replay stands between the entries that were there at the start and later ones;
     // it may fall inside a chunk, but live order is the same on either side of it.
     cursor_ = encoder.last;
+    // The store may know of an end that no batch told (it was written, but its commit failed).
+    if (encoder.count > 0 && cursor_ >= end_at_ && cursor_ >= seen_up_to_) {
+      end_reason_ = std::move(encoder.end_reason);
+      end_at_ = cursor_;
+    }
     if (!has_replayed_ && cursor_ >= request_.replay_until) {
       has_replayed_ = true;
       *encoder.frames += frames_.replay_complete(request_.replay_until);

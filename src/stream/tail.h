@@ -42,6 +42,8 @@ class TailFrames {
   virtual std::string ephemeral(std::string_view event_json) const = 0;
   virtual std::string end(std::string_view reason) const = 0;
   virtual std::string heartbeat() const = 0;
+  // What a stored entry says about the stream's end: sets the reason, clears it, or leaves it.
+  virtual void note_end(std::string_view, std::optional<std::string>&) const {}
 };
 
 struct TailRequest {
