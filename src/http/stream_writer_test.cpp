@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "http/fake_socket.h"
 #include "http/limits.h"
-#include "http/testing.h"
 #include "rt/gate.h"
 #include "rt/manual_loop.h"
+#include "rt/test_loop.h"
 
 namespace reprise::http {
 namespace {

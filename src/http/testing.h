@@ -1,5 +1,5 @@
-// What the tests of this layer share: a socket that takes as much as it is told to, a server on a
-// loop of its own, and a client that sends bytes as they are and reads what comes back.
+// What the tests of this layer share: a server on a loop of its own, and a client that sends bytes
+// as they are and reads what comes back.
 //
 // Included by tests only.
 #pragma once
@@ -23,64 +23,9 @@
 #include "http/probe.h"
 #include "http/router.h"
 #include "http/server.h"
-#include "rt/manual_loop.h"
 #include "rt/test_loop.h"
 
 namespace reprise::http::testing {
-
-// A peer in memory, for manual loops: it takes `room` bytes, and more when told.
-class FakeSocket final : public rt::Socket {
- public:
-  explicit FakeSocket(rt::Loop& loop) : loop_(loop) {}
-  ~FakeSocket() override { close(); }
-
-  Result<std::size_t> try_write(std::span<const iovec> parts) override {
-    if (!is_open_) return fail(Code::kClosed, "closed");
-    std::size_t total = 0;
-    for (const iovec& part : parts) {
-      const std::size_t count = std::min(part.iov_len, room);
-      taken.append(static_cast<const char*>(part.iov_base), count);
-      room -= count;
-      total += count;
-    }
-    ++writes;
-    return total;
-  }
-  void start_read(std::span<char>, OnRead done) override { on_read_ = std::move(done); }
-  void start_wait_writable(OnReady done) override { on_writable_ = std::move(done); }
-  void shutdown_write() override {}
-  void close() override {
-    if (!std::exchange(is_open_, false)) return;
-    if (on_read_)
-      loop_.post(
-          [done = std::exchange(on_read_, {})]() mutable { done(fail(Code::kClosed, "closed")); });
-    if (on_writable_)
-      loop_.post([done = std::exchange(on_writable_, {})]() mutable {
-        done(fail(Code::kClosed, "closed"));
-      });
-  }
-  bool is_open() const override { return is_open_; }
-  std::string peer_address() const override { return "test"; }
-  std::size_t unsent_bytes() const override { return unsent; }
-
-  // The reader has taken some: there is room for `count` bytes more.
-  void make_room(std::size_t count) {
-    room += count;
-    if (on_writable_) loop_.post([done = std::exchange(on_writable_, {})]() mutable { done({}); });
-  }
-  bool is_waiting_for_room() const { return static_cast<bool>(on_writable_); }
-
-  std::size_t room = 0;
-  std::size_t unsent = 0;
-  std::string taken;
-  int writes = 0;
-
- private:
-  rt::Loop& loop_;
-  OnRead on_read_;
-  OnReady on_writable_;
-  bool is_open_ = true;
-};
 
 struct RawResponse {
   int status = 0;
