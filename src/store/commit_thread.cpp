@@ -1,10 +1,14 @@
 #include "store/commit_thread.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
 namespace reprise::store {
+namespace {
+constexpr std::chrono::microseconds kGatherStep{50};
+}  // namespace
 
 struct CommitThread::Impl {
   Impl(Committer& the_committer, CommitThreadOptions the_options)
@@ -13,6 +17,8 @@ struct CommitThread::Impl {
   void run();
   void wake();
   bool spin() const;
+  void gather() const;
+  bool drain();
 
   Committer& committer;
   const CommitThreadOptions options;
@@ -20,6 +26,10 @@ struct CommitThread::Impl {
   std::condition_variable woken_condition;
   bool is_woken = false;
   bool is_stopping = false;
+  // Of the last batch, for gather(): how long it took, when it ended, who was under way then.
+  std::chrono::nanoseconds last_write{0};
+  std::chrono::steady_clock::time_point last_end;
+  std::size_t expected = 0;
   std::thread thread;
 };
 
@@ -60,10 +70,29 @@ bool CommitThread::Impl::spin() const {
   return false;
 }
 
+void CommitThread::Impl::gather() const {
+  using Clock = std::chrono::steady_clock;
+  // Whoever takes longer than a write to come back is not waited for.
+  const auto until = std::min(Clock::now() + last_write / 4, last_end + last_write);
+  while (committer.queued() < expected && Clock::now() < until)
+    std::this_thread::sleep_for(kGatherStep);
+}
+
+bool CommitThread::Impl::drain() {
+  if (!committer.has_work()) return false;
+  if (last_write >= options.slow_write) gather();
+  const auto started = std::chrono::steady_clock::now();
+  if (!committer.drain()) return false;
+  last_end = std::chrono::steady_clock::now();
+  last_write = last_end - started;
+  expected = committer.last_batch() + committer.queued();
+  return true;
+}
+
 void CommitThread::Impl::run() {
   auto next_tick = std::chrono::steady_clock::now() + options.tick_interval;
   for (;;) {
-    if (committer.drain() || spin()) continue;
+    if (drain() || spin()) continue;
     const auto now = std::chrono::steady_clock::now();
     if (now >= next_tick) {
       committer.tick();

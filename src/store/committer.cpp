@@ -103,6 +103,7 @@ struct Committer::Impl {
   Counts counts;
 
   // The rest belongs to the thread that drains.
+  std::size_t last_batch = 0;
   std::vector<Pending> taken;
   std::size_t next = 0;  // the first of `taken` that is not completed
   std::size_t batch_end = 0;
@@ -168,7 +169,9 @@ bool Committer::drain() {
     impl_->complete(impl_->taken.size(), &error);
     return true;
   }
+  const std::size_t first = impl_->next;
   impl_->build_batch();
+  impl_->last_batch = impl_->batch_end - first;
   impl_->write_batch();
   return true;
 }
@@ -186,6 +189,13 @@ bool Committer::has_work() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->queued > 0;
 }
+
+std::size_t Committer::queued() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->queued;
+}
+
+std::size_t Committer::last_batch() const { return impl_->last_batch; }
 
 StoreState Committer::state() const { return impl_->state.load(std::memory_order_acquire); }
 

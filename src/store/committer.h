@@ -1,19 +1,21 @@
 // The committer: turns submitted commits into one synced write for all that wait.
 //
-// submit() queues a commit from any thread. drain() takes everything queued (within limits.h), checks each
-// commit in order against the engine and the earlier ones of the batch, assigns sequence numbers and versions,
-// writes the survivors with one Engine::write and then completes every commit of the batch. Load therefore makes
-// batches larger instead of making each commit slower.
+// submit() queues a commit from any thread. drain() takes everything queued (within limits.h),
+// checks each commit in order against the engine and the earlier ones of the batch, assigns
+// sequence numbers and versions, writes the survivors with one Engine::write and then completes
+// every commit of the batch. Load therefore makes batches larger instead of making each commit
+// slower.
 //
-// Who calls drain() is up to the owner: CommitThread (store/commit_thread.h) in the server, the simulated loop
-// in tests. drain() must not run twice at once.
+// Who calls drain() is up to the owner: CommitThread (store/commit_thread.h) in the server, the
+// simulated loop in tests. drain() must not run twice at once.
 //
 // Completions run on the committer's thread and must not block: they hand the outcome to a loop
 // (rt::Loop::post_completion), whose place for it was reserved when the commit was submitted.
 //
-// Failure rules: after a write failed with kNoSpace every commit of the batch fails with kNoSpace and so do later
-// ones, until recover() succeeds (tried at most once per kRecoveryInterval, when commits or a tick ask for it).
-// After any other failed write the store is read-only until restart, and commits fail with kReadOnly.
+// Failure rules: after a write failed with kNoSpace every commit of the batch fails with kNoSpace
+// and so do later ones, until recover() succeeds (tried at most once per kRecoveryInterval, when
+// commits or a tick ask for it). After any other failed write the store is read-only until restart,
+// and commits fail with kReadOnly.
 #pragma once
 
 #include <functional>
@@ -33,14 +35,14 @@ using Completion = std::move_only_function<void(CommitResult)>;
 
 // Counts since start; read from any thread.
 struct CommitterProbe {
-  std::uint64_t commits = 0;         // commits that became durable
-  std::uint64_t refused = 0;         // failed their preconditions
-  std::uint64_t batches = 0;         // synced writes
+  std::uint64_t commits = 0;  // commits that became durable
+  std::uint64_t refused = 0;  // failed their preconditions
+  std::uint64_t batches = 0;  // synced writes
   std::uint64_t failed_writes = 0;
   std::uint64_t rejected_full_queue = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t queued = 0;          // now
-  std::uint64_t write_nanos = 0;     // spent in Engine::write, in all
+  std::uint64_t queued = 0;       // now
+  std::uint64_t write_nanos = 0;  // spent in Engine::write, in all
 };
 
 class Committer {
@@ -51,8 +53,8 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // Queues a commit. If the queue is full or closed, `done` is called at once, on this thread, with kOverloaded
-  // or kShuttingDown. Any thread.
+  // Queues a commit. If the queue is full or closed, `done` is called at once, on this thread, with
+  // kOverloaded or kShuttingDown. Any thread.
   void submit(Commit commit, Completion done);
 
   // Does one batch; false if nothing was queued. One thread at a time.
@@ -65,6 +67,9 @@ class Committer {
   // Refuses further commits; what is queued is still drained.
   void close();
   bool has_work() const;
+  std::size_t queued() const;
+  // How many commits the last drain() completed. The draining thread only.
+  std::size_t last_batch() const;
 
   StoreState state() const;
   CommitterProbe probe() const;

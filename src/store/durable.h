@@ -1,8 +1,9 @@
 // The output gate, as a type.
 //
-// Nobody is told about a change before it is durable: not the caller, not a subscriber. So that forgetting this
-// does not compile, what answers and publishes takes a Durable<T>, and only a store's committer can make one.
-// map() carries the proof along to whatever is derived from the committed value.
+// Nobody is told about a change before it is durable: not the caller, not a subscriber. So that
+// forgetting this does not compile, what answers and publishes takes a Durable<T>, and only a
+// store's committer can make one. map() carries the proof along to whatever is derived from the
+// committed value.
 #pragma once
 
 #include <type_traits>
@@ -21,7 +22,8 @@ class Durable {
 
   template <typename Function>
   auto map(Function&& function) && -> Durable<std::invoke_result_t<Function, T&&>> {
-    return Durable<std::invoke_result_t<Function, T&&>>(std::forward<Function>(function)(std::move(value_)));
+    return Durable<std::invoke_result_t<Function, T&&>>(
+        std::forward<Function>(function)(std::move(value_)));
   }
   // The same proof for another value that the same commit made durable.
   template <typename U>

@@ -1,8 +1,9 @@
-// What a storage engine does: atomic synced writes and ordered reads. Rules about preconditions, numbering and
-// batching are not here but in the committer (store/committer.h), the same for every engine.
+// What a storage engine does: atomic synced writes and ordered reads. Rules about preconditions,
+// numbering and batching are not here but in the committer (store/committer.h), the same for every
+// engine.
 //
-// Threads: write() and recover() are called by the committer alone, one call at a time; reads may come from any
-// thread at any time and see only what is durable.
+// Threads: write() and recover() are called by the committer alone, one call at a time; reads may
+// come from any thread at any time and see only what is durable.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct ScannedRecord {
   Version version = 0;
 };
 
-// Records with begin <= key < end (an empty `end` is no bound), ascending, or descending from the end.
+// Records with begin <= key < end (an empty `end` is no bound), ascending, or descending from the
+// end.
 struct ScanRequest {
   std::string begin;
   std::string end;
@@ -50,8 +52,8 @@ struct StoredEntry {
   std::string bytes;
 };
 
-// Entries with seq > after, ascending. Stops after `limit` entries, or at the entry that reaches `max_bytes`
-// (at least one entry is returned if there is one).
+// Entries with seq > after, ascending. Stops after `limit` entries, or at the entry that reaches
+// `max_bytes` (at least one entry is returned if there is one).
 struct ReadRequest {
   StreamId stream;
   Seq after;
@@ -103,23 +105,26 @@ class Engine {
 
   virtual Result<std::optional<Record>> get(std::string_view key, ReadMode mode) const = 0;
   virtual Result<ScanPage> scan(const ScanRequest& request, ReadMode mode) const = 0;
-  // Visits entries in order; the limits are the request's. In kCached mode it may have visited some entries
-  // before it fails with kWouldBlock; the caller goes on after the last one visited.
+  // Visits entries in order; the limits are the request's. In kCached mode it may have visited some
+  // entries before it fails with kWouldBlock; the caller goes on after the last one visited.
   virtual Result<> read(const ReadRequest& request, ReadMode mode, EntryVisitor& visitor) const = 0;
   // The newest entry still stored.
   virtual Result<std::optional<StoredEntry>> last(StreamId stream, ReadMode mode) const = 0;
-  // The number of the newest entry ever appended, also if a cut removed it; 0 for a stream never written.
+  // The number of the newest entry ever appended, also if a cut removed it; 0 for a stream never
+  // written.
   virtual Result<Seq> head(StreamId stream, ReadMode mode) const = 0;
   // The number of the oldest entry still stored, 0 if there is none.
   virtual Result<Seq> first(StreamId stream, ReadMode mode) const = 0;
   virtual Result<std::int64_t> counter(std::string_view key, ReadMode mode) const = 0;
 
-  // Writes all of it durably, or fails. After kNoSpace the outcome is unknown until recover() has succeeded;
-  // after any other failure the committer never writes again.
+  // Writes all of it durably, or fails. After kNoSpace the outcome is unknown until recover() has
+  // succeeded; after any other failure the committer never writes again.
   virtual Result<> write(const WriteSet& writes) = 0;
-  // After kNoSpace: makes the engine usable again if there is room (for RocksDB: reopens the database).
+  // After kNoSpace: makes the engine usable again if there is room (for RocksDB: reopens the
+  // database).
   virtual Result<> recover() = 0;
-  // A number that rises at least as fast as versions are assigned; where versions go on after a restart.
+  // A number that rises at least as fast as versions are assigned; where versions go on after a
+  // restart.
   virtual Version version_floor() const = 0;
   virtual EngineStatistics statistics() const = 0;
 };
