@@ -17,17 +17,24 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-// The host of "host:port", in lower case and without brackets.
+// Empty if the authority is malformed.
 std::string host_of(std::string_view authority) {
   std::string_view host = authority;
+  std::string_view port;
   if (host.starts_with('[')) {
     const std::size_t close = host.find(']');
     if (close == std::string_view::npos) return {};
+    port = host.substr(close + 1);
     host = host.substr(1, close - 1);
   } else {
-    host = host.substr(0, host.find(':'));
+    const std::size_t colon = std::min(host.find(':'), host.size());
+    port = host.substr(colon);
+    host = host.substr(0, colon);
   }
-  return lower_case(host);
+  const bool is_port = port.empty() || (port.size() <= 6 && port[0] == ':' &&
+                                        std::all_of(port.begin() + 1, port.end(),
+                                                    [](char c) { return c >= '0' && c <= '9'; }));
+  return is_port ? lower_case(host) : std::string();
 }
 
 bool is_ip_address(const std::string& host) {
