@@ -166,10 +166,12 @@ rt::Task<Result<>> Janitor::forget_page(const store::ScanPage& page) {
 rt::Task<Result<>> Janitor::trim_feeds() {
   for (std::size_t feed = 0; feed < kFeeds; ++feed) {
     const StreamId stream = feed_stream(feed);
-    REPRISE_CO_TRY(const Seq head, co_await service_.store_here().head(stream));
+    // The first before the head: what is appended between the two looks must not make the head the
+    // smaller one.
     REPRISE_CO_TRY(const Seq first, co_await service_.store_here().first(stream));
+    REPRISE_CO_TRY(const Seq head, co_await service_.store_here().head(stream));
     // Cut when an eighth too long, so that cuts are rare and large.
-    if (first.value == 0 || head.value - first.value < kMaxFeedEntries + kMaxFeedEntries / 8)
+    if (first.value == 0 || head.value < first.value + kMaxFeedEntries + kMaxFeedEntries / 8)
       continue;
     store::Commit commit;
     commit.cuts.push_back({.stream = stream, .up_to = Seq{head.value - kMaxFeedEntries}});
