@@ -5,7 +5,7 @@
 
 namespace reprise::api {
 
-http::Reply event_stream(std::move_only_function<rt::Task<>(rt::CancelScope&)> run) {
+http::Reply event_stream(http::Reply::Stream run) {
   http::Reply reply;
   reply.status = 200;
   reply.headers.add("Content-Type", "text/event-stream");

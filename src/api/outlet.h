@@ -25,10 +25,10 @@ class WriterOutlet final : public stream::Outlet {
 };
 
 // A reply that is a stream of server-sent events.
-http::Reply event_stream(std::move_only_function<rt::Task<>(rt::CancelScope&)> run);
+http::Reply event_stream(http::Reply::Stream run);
 
 // The last words of a stream, given how its reader ended: a server that stops says so in a comment,
 // so that the client knows to come back; then everything pushed is sent.
-rt::Task<> say_goodbye(http::StreamWriter& writer, const Result<>& outcome);
+REPRISE_OWN_FRAME rt::Task<> say_goodbye(http::StreamWriter& writer, const Result<>& outcome);
 
 }  // namespace reprise::api

@@ -45,7 +45,7 @@ std::string last_answer(const Error& error) {
 }
 
 // What a client sends that is of no interest any more, until it ends or becomes too much.
-rt::Task<> read_and_drop(rt::Socket& socket) {
+REPRISE_OWN_FRAME rt::Task<> read_and_drop(rt::Socket& socket) {
   std::array<char, 4096> rest;
   for (std::size_t total = 0; total < kMaxLingerBytes;) {
     const auto count = co_await socket.read_some(rest);
@@ -112,7 +112,8 @@ rt::Task<> ConnectionSet::serve(std::unique_ptr<rt::Socket> socket) {
   }
   if (socket) {
     Connection connection(*this, std::move(socket));
-    co_await connection.serve();
+    if (Reply::Stream run = co_await connection.serve()) co_await connection.stream(std::move(run));
+    connection.close();
   }
   probe_.connections_open.fetch_sub(1, std::memory_order_relaxed);
   changed_.notify();
@@ -200,6 +201,11 @@ void Connection::begin_drain() {
     socket_->close();
 }
 
+void Connection::close() {
+  watchdog_.cancel();
+  socket_->close();
+}
+
 void Connection::cut_off() {
   scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
   socket_->close();
@@ -266,7 +272,7 @@ void Connection::note(const Exchange& exchange, int status, std::uint64_t micros
               {"by", exchange.principal.name}});
 }
 
-rt::Task<> Connection::serve() {
+rt::Task<Reply::Stream> Connection::serve() {
   for (std::size_t served = 0;; ++served) {
     enter(Phase::kIdle);
     auto request = co_await read_request();
@@ -288,11 +294,9 @@ rt::Task<> Connection::serve() {
     if (!co_await send(reply, keep_alive)) break;
     if (is_stream) {
       // A stream may last for days: what was needed to start it is given back.
-      exchange.reset();
       parser_.reset();
       input_ = {};
-      co_await stream(std::move(reply));
-      break;
+      co_return std::move(reply.stream);
     }
     if (!keep_alive) {
       // Whoever asked for the close sends no more; others may be about to.
@@ -303,8 +307,7 @@ rt::Task<> Connection::serve() {
       break;
     }
   }
-  watchdog_.cancel();
-  socket_->close();
+  co_return nullptr;
 }
 
 Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) {
@@ -395,13 +398,13 @@ rt::Task<Result<>> Connection::send(Reply& reply, bool keep_alive) {
   }
 }
 
-rt::Task<> Connection::stream(Reply reply) {
+rt::Task<> Connection::stream(Reply::Stream run) {
   enter(Phase::kStreaming);
   set_.probe_.streams_open.fetch_add(1, std::memory_order_relaxed);
   const auto watch = std::make_shared<PeerWatch>(*socket_, scope_);
   watch->watch();
   if (set_.is_draining_) scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
-  co_await reply.stream(scope_);
+  co_await run(scope_);
   watch->stop();
   set_.probe_.streams_open.fetch_sub(1, std::memory_order_relaxed);
   // The last frames may wait inside the socket, and a close would drop them.

@@ -67,24 +67,26 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  rt::Task<> serve();
+  // Until the connection ends or has become a stream: then the rest is stream()'s.
+  REPRISE_OWN_FRAME rt::Task<Reply::Stream> serve();
+  rt::Task<> stream(Reply::Stream run);
   void begin_drain();
   void cut_off();
+  void close();
 
  private:
   enum class Phase : std::uint8_t { kIdle, kReading, kAnswering, kSending, kStreaming, kLingering };
   // nullopt: the request was refused by its head alone, and the answer is sent.
-  rt::Task<Result<std::optional<wire::Request>>> read_request();
-  rt::Task<bool> refuse_by_head();
-  rt::Task<Reply> answer(Exchange& exchange);
+  REPRISE_OWN_FRAME rt::Task<Result<std::optional<wire::Request>>> read_request();
+  REPRISE_OWN_FRAME rt::Task<bool> refuse_by_head();
+  REPRISE_OWN_FRAME rt::Task<Reply> answer(Exchange& exchange);
   Reply finish(const Exchange& exchange, Result<Reply> outcome);
   void note(const Exchange& exchange, int status, std::uint64_t micros);
   Result<Reply> refuse_early(Exchange& exchange, const Route*& route);
-  rt::Task<Result<>> send(Reply& reply, bool keep_alive);
+  REPRISE_OWN_FRAME rt::Task<Result<>> send(Reply& reply, bool keep_alive);
   // The last answer is on its way: waits for the client to see it.
-  rt::Task<> linger();
-  rt::Task<> stream(Reply reply);
-  rt::Task<> send_error(const Error& error);
+  REPRISE_OWN_FRAME rt::Task<> linger();
+  REPRISE_OWN_FRAME rt::Task<> send_error(const Error& error);
   void enter(Phase phase);
   void check_time();
   void say_too_late();

@@ -18,12 +18,13 @@
 namespace reprise::http {
 
 struct Reply {
+  // Runs after the head is sent, until it ends, the scope is cancelled or the peer is gone; then
+  // the connection closes.
+  using Stream = std::move_only_function<rt::Task<>(rt::CancelScope&)>;
   int status = 200;
   wire::Headers headers;
   std::string body;
-  // Set for a stream: after the head is sent, this runs until it ends, the scope is cancelled or
-  // the peer is gone; then the connection closes.
-  std::move_only_function<rt::Task<>(rt::CancelScope&)> stream;
+  Stream stream;  // set for a reply that streams
 
   static Reply json(int status, std::string body);
   static Reply empty(int status);

@@ -17,6 +17,11 @@
 
 #include "base/assert.h"
 
+// A coroutine marked so gets a frame of its own, freed when it ends. Without it clang may put the
+// frame into that of the coroutine that awaits it, which is faster, but then a connection that
+// streams for days keeps the memory of everything it did before (18 KiB measured instead of 1).
+#define REPRISE_OWN_FRAME [[gnu::noinline]]
+
 namespace reprise::rt {
 
 template <typename T>

@@ -56,11 +56,11 @@ class Monitor {
 
  private:
   struct FeedSubscriber;
-  rt::Task<Result<bool>> reaches_back();
-  rt::Task<Result<>> snapshot(rt::CancelScope& scope);
+  REPRISE_OWN_FRAME rt::Task<Result<bool>> reaches_back();
+  REPRISE_OWN_FRAME rt::Task<Result<>> snapshot(rt::CancelScope& scope);
   rt::Task<Result<>> push(std::shared_ptr<const std::string> frames, rt::CancelScope& scope);
   // Reads what is new in one feed; true if there may be more.
-  rt::Task<Result<bool>> advance(std::size_t feed, rt::CancelScope& scope);
+  REPRISE_OWN_FRAME rt::Task<Result<bool>> advance(std::size_t feed, rt::CancelScope& scope);
 
   SessionService& service_;
   stream::Hub& hub_;

@@ -75,7 +75,7 @@ class Tail final : public Subscriber {
   void on_removed(std::string_view reason) override;
 
  private:
-  rt::Task<Result<>> catch_up(rt::CancelScope& scope);
+  REPRISE_OWN_FRAME rt::Task<Result<>> catch_up(rt::CancelScope& scope);
   void fall_back();
 
   Hub& hub_;
