@@ -102,14 +102,17 @@ rt::Task<> ConnectionSet::refuse(std::unique_ptr<rt::Socket> socket) {
   changed_.notify();
 }
 
+rt::Task<std::unique_ptr<rt::Socket>> ConnectionSet::secure(std::unique_ptr<rt::Socket> plain) {
+  rt::CancelScope scope(handshakes_);
+  auto encrypted = co_await rt::accept_tls(options_.tls, std::move(plain), scope,
+                                           rt::Deadline::after(loop_, options_.request_timeout));
+  if (!encrypted || is_draining_) co_return nullptr;
+  co_return std::move(*encrypted);
+}
+
 rt::Task<> ConnectionSet::serve(std::unique_ptr<rt::Socket> socket) {
   probe_.connections_open.fetch_add(1, std::memory_order_relaxed);
-  if (options_.tls) {
-    rt::CancelScope scope(handshakes_);
-    auto encrypted = co_await rt::accept_tls(options_.tls, std::move(socket), scope,
-                                             rt::Deadline::after(loop_, options_.request_timeout));
-    if (encrypted && !is_draining_) socket = std::move(*encrypted);
-  }
+  if (options_.tls) socket = co_await secure(std::move(socket));
   if (socket) {
     Connection connection(*this, std::move(socket));
     if (Reply::Stream run = co_await connection.serve()) co_await connection.stream(std::move(run));

@@ -44,6 +44,8 @@ class ConnectionSet {
   friend class Connection;
   rt::Task<> serve(std::unique_ptr<rt::Socket> socket);
   rt::Task<> refuse(std::unique_ptr<rt::Socket> socket);
+  // The encrypted socket, or nullptr if the handshake failed.
+  REPRISE_OWN_FRAME rt::Task<std::unique_ptr<rt::Socket>> secure(std::unique_ptr<rt::Socket> plain);
 
   rt::RealLoop& loop_;
   const Router& router_;

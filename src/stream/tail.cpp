@@ -64,26 +64,32 @@ rt::Task<Result<>> Tail::follow(rt::CancelScope& scope) {
   REPRISE_ASSERT(is_subscribed_);
   for (;;) {
     if (!is_live_ && !removed_reason_) REPRISE_CO_CHECK(co_await catch_up(scope));
-    std::optional<std::string> reason = removed_reason_;
-    if (!reason && end_reason_ && cursor_ >= end_at_) reason = end_reason_;
-    if (reason) {
-      is_live_ = false;
-      REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
-      outlet_.push(std::make_shared<const std::string>(frames_.end(*reason)), 0);
-      co_return Result<>{};
-    }
+    if (removed_reason_ || (end_reason_ && cursor_ >= end_at_)) co_return co_await say_end(scope);
     auto woken = co_await changed_.wait(
         scope, rt::Deadline::after(hub_.loop(), request_.heartbeat_interval));
     if (woken) continue;
     if (woken.error().code != Code::kDeadline) co_return woken;
-    // Also when events were written meanwhile: silence never lasts longer than the interval.
-    if (is_live_) outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0);
-    // A look at the store, where entries may be that nobody announced: those of a commit that
-    // failed and was written after all.
-    is_live_ = false;
-    REPRISE_CO_TRY(const Seq head, co_await store_.head(request_.stream));
-    if (head < cursor_ && !removed_reason_) removed_reason_ = "deleted";
+    REPRISE_CO_CHECK(co_await beat());
   }
+}
+
+rt::Task<Result<>> Tail::say_end(rt::CancelScope& scope) {
+  const std::string reason = removed_reason_ ? *removed_reason_ : *end_reason_;
+  is_live_ = false;
+  REPRISE_CO_CHECK(co_await outlet_.wait_for_room(scope));
+  outlet_.push(std::make_shared<const std::string>(frames_.end(reason)), 0);
+  co_return Result<>{};
+}
+
+rt::Task<Result<>> Tail::beat() {
+  // Also when events were written meanwhile: silence never lasts longer than the interval.
+  if (is_live_) outlet_.push(std::make_shared<const std::string>(frames_.heartbeat()), 0);
+  // A look at the store, where entries may be that nobody announced: those of a commit that failed
+  // and was written after all.
+  is_live_ = false;
+  REPRISE_CO_TRY(const Seq head, co_await store_.head(request_.stream));
+  if (head < cursor_ && !removed_reason_) removed_reason_ = "deleted";
+  co_return Result<>{};
 }
 
 rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {

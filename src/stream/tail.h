@@ -75,6 +75,9 @@ class Tail final : public Subscriber {
   void on_removed(std::string_view reason) override;
 
  private:
+  // A reader spends its life waiting in follow(): what it does in between keeps no memory there.
+  REPRISE_OWN_FRAME rt::Task<Result<>> say_end(rt::CancelScope& scope);
+  REPRISE_OWN_FRAME rt::Task<Result<>> beat();
   REPRISE_OWN_FRAME rt::Task<Result<>> catch_up(rt::CancelScope& scope);
   void fall_back();
 
