@@ -87,8 +87,15 @@ rt::Task<Result<>> Monitor::follow(rt::CancelScope& scope) {
   }
   heartbeat_due_ = rt::Deadline::after(hub_.loop(), request_.heartbeat_interval);
   is_too_late_ = needs_snapshot;
+  // Every feed is looked at once an interval, news or not: a commit that failed and was written
+  // after all was announced to nobody.
+  rt::Deadline look_due = heartbeat_due_;
   has_news_.fill(true);
   for (;;) {
+    if (look_due.has_passed(hub_.loop())) {
+      has_news_.fill(true);
+      look_due = rt::Deadline::after(hub_.loop(), request_.heartbeat_interval);
+    }
     if (std::exchange(is_too_late_, false)) {
       REPRISE_CO_CHECK(co_await snapshot(scope));
       has_news_.fill(true);
@@ -115,8 +122,6 @@ rt::Task<Result<>> Monitor::follow(rt::CancelScope& scope) {
     auto frame = std::make_shared<std::string>();
     frames_.heartbeat(*frame, encode_monitor_id(position_));
     REPRISE_CO_CHECK(co_await push(std::move(frame), scope));
-    // A look at every feed: a commit that failed and was written after all was announced to nobody.
-    has_news_.fill(true);
   }
 }
 
