@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "model/event.h"
 #include "session/limits.h"
+#include "session/stream_end.h"
 #include "stream/tail.h"
 #include "wire/sse.h"
 
@@ -47,6 +48,9 @@ class SessionTailFrames final : public stream::TailFrames {
     return fmt::format("event: end\ndata: {{\"reason\":{}}}\n\n", json_string(reason));
   }
   std::string heartbeat() const override { return ": heartbeat\n\n"; }
+  void note_end(std::string_view entry, std::optional<std::string>& end_reason) const override {
+    session::note_end(entry, end_reason);
+  }
 
  private:
   EventFrames format_;
