@@ -14,4 +14,8 @@ inline constexpr std::size_t kMaxPoolQueue = 4'096;
 // record (16 KiB and its frame); the rest is for OpenSSL's own messages.
 inline constexpr std::size_t kMaxTlsHeldBytes = 65'536;
 
+// Coroutine frames up to this size are kept for the next one, up to so many bytes per thread.
+inline constexpr std::size_t kMaxPooledFrame = 4096;
+inline constexpr std::size_t kMaxPooledBytes = 1024 * 1024;
+
 }  // namespace reprise::rt

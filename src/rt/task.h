@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "rt/frame_pool.h"
 
 // A coroutine marked so gets a frame of its own, freed when it ends. Without it clang may put the
 // frame into that of the coroutine that awaits it, which is faster, but then a connection that
@@ -30,6 +31,9 @@ class Task;
 namespace detail {
 
 struct PromiseBase {
+  static void* operator new(std::size_t size) { return allocate_frame(size); }
+  static void operator delete(void* frame, std::size_t size) { free_frame(frame, size); }
+
   std::coroutine_handle<> continuation = std::noop_coroutine();
 
   std::suspend_always initial_suspend() noexcept { return {}; }
