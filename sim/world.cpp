@@ -8,10 +8,11 @@
 namespace reprise::sim {
 namespace {
 
-// Worlds start far apart, so that ids made from the clock do not depend on which world ran before.
+// Worlds start far apart, so that ids made from the clock do not depend on which world ran before
+// (and not too far: nanoseconds must count them).
 TimePoint start_of(std::uint64_t seed) {
   constexpr std::uint64_t kTenDays = 864'000'000;
-  return TimePoint{static_cast<std::int64_t>(1'700'000'000'000 + seed % 10'000'000 * kTenDays)};
+  return TimePoint{static_cast<std::int64_t>(1'700'000'000'000 + seed % 5'000 * kTenDays)};
 }
 
 std::vector<rt::Loop*> pointers(const std::vector<std::unique_ptr<rt::ManualLoop>>& loops) {
