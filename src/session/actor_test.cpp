@@ -265,6 +265,24 @@ TEST(Shard, KeepsAsManySessionsInMemoryAsTheLimitSays) {
   EXPECT_EQ(sessions.service->probe().evicted + sessions.service->probe().loaded, 200U);
 }
 
+TEST(Shard, ForgetsTheLongestUnusedSessionBeyondItsLimit) {
+  testing::World world(1);
+  stream::Hubs hubs(world.loops());
+  store::AsyncStore async(world.store, world.loop(0), world.pool);
+  SeededRandom random(1);
+  Shard shard(async, hubs.at(0), world.time, random, kMaxLoadedPerLoop);
+  const SessionId first = SessionId::make(world.time.now(), random);
+  (void)shard.actor(first);
+  for (std::size_t i = 1; i < kMaxLoadedPerLoop; ++i)
+    (void)shard.actor(SessionId::make(world.time.now(), random));
+  EXPECT_EQ(shard.probe().loaded, kMaxLoadedPerLoop);
+  EXPECT_EQ(shard.probe().evicted, 0U);
+  (void)shard.actor(SessionId::make(world.time.now(), random));
+  EXPECT_EQ(shard.probe().loaded, kMaxLoadedPerLoop);
+  EXPECT_EQ(shard.probe().evicted, 1U);
+  EXPECT_EQ(shard.loaded(first), nullptr);
+}
+
 TEST(Shard, ASessionThatIsCalledBeforeItsCreatorKnowsHasOneActor) {
   Sessions sessions;
   auto created = sessions.start(sessions.service->create(new_session("one")));

@@ -274,6 +274,21 @@ TEST(Janitor, TrimsAFeedThatIsAnEighthTooLong) {
   EXPECT_EQ(*more.world.store.head(feed_stream(3), store::ReadMode::kBlocking), Seq{longest + 1});
 }
 
+TEST(Janitor, LooksAtTheFeedsOnceInAWhile) {
+  Sessions sessions;
+  ASSERT_TRUE(sessions.sweep());
+  fill_feed(sessions, 3, kMaxFeedEntries + kMaxFeedEntries / 8 + 1);
+  const auto first = [&] {
+    return sessions.world.store.first(feed_stream(3), store::ReadMode::kBlocking)->value;
+  };
+  sessions.world.time.advance(kFeedTrimInterval - Millis{1});
+  ASSERT_TRUE(sessions.sweep());
+  EXPECT_EQ(first(), 1U);
+  sessions.world.time.advance(Millis{1});
+  ASSERT_TRUE(sessions.sweep());
+  EXPECT_GT(first(), 1U);
+}
+
 rt::Task<bool> clean_until(Janitor& janitor, rt::CancelScope& scope) {
   co_await janitor.run(scope);
   co_return true;

@@ -54,8 +54,8 @@ rt::Task<bool> Tail::subscribe() {
 void Tail::set_replay(Seq after, Seq until, std::optional<std::string> end_reason) {
   cursor_ = after;
   request_.replay_until = until;
-  // A batch that came meanwhile knows better.
-  if (seen_up_to_ > until) return;
+  // A batch that came meanwhile knows better, or at least as well.
+  if (seen_up_to_.value > 0 && seen_up_to_ >= until) return;
   end_reason_ = std::move(end_reason);
   end_at_ = until;
 }

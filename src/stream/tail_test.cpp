@@ -304,6 +304,16 @@ TEST_F(TailTest, SilenceNeverLastsLongerThanTheHeartbeatInterval) {
   EXPECT_EQ(count_lines(far.text(), "H"), 5U);
 }
 
+TEST_F(TailTest, WhatNobodyAnnouncedIsFoundWithTheNextHeartbeat) {
+  append({"a"});
+  Reader& far = reader(1);
+  far.follow({0}, {1});
+  store_only({"b"});
+  EXPECT_EQ(numbers_in(far.text()), numbers(1, 1));
+  world.advance(std::chrono::seconds{15});
+  EXPECT_EQ(numbers_in(far.text()), numbers(1, 2));
+}
+
 TEST_F(TailTest, ACancelledReaderSaysWhy) {
   append({"a"});
   Reader& far = reader(1);

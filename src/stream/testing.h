@@ -345,12 +345,13 @@ inline rt::Task<std::vector<std::uint64_t>> read_with_breaks(rt::Loop& loop, Hub
       co_await rt::yield(loop);
       continue;
     }
-    const std::uint64_t ended_at = end.at;
     const auto head = co_await async.head(stream);
     REPRISE_ASSERT(head.has_value());
+    const std::uint64_t ended_at = end.at;  // after the head, so that it is the newer of the two
     std::optional<std::string> reason;
     if (ended_at > 0) reason = "COMPLETED";
-    tail.set_replay(Seq{seen.empty() ? 0 : seen.back()}, *head, std::move(reason));
+    tail.set_replay(Seq{seen.empty() ? 0 : seen.back()}, ended_at > 0 ? Seq{ended_at} : *head,
+                    std::move(reason));
     outlet->room = 1 + random.next_u64() % 100;
     const std::uint64_t patience = 1 + random.next_u64() % 12;
     outlet->on_push = [&outlet = *outlet, &loop, &scope, patience, keep = std::weak_ptr(outlet)] {
