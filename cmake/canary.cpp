@@ -1,5 +1,6 @@
-// Coroutine constructs that g++ 12.2 miscompiles: each case counts constructions and destructions of what a
-// co_await expression makes for its own duration. The exit status is the number of the first case that is wrong.
+// Coroutine constructs that g++ 12.2 miscompiles: each case counts constructions and destructions
+// of what a co_await expression makes for its own duration. The exit status is the number of the
+// first case that is wrong.
 #include <coroutine>
 #include <cstdlib>
 #include <memory>
@@ -56,7 +57,8 @@ Task capturing_lambda(bool ready) {
 }
 
 Task conditional(bool ready) {
-  const int value = ready ? co_await take_aggregate(Aggregate{}, true) : co_await take_aggregate(Aggregate{}, false);
+  const int value = ready ? co_await take_aggregate(Aggregate{}, true)
+                          : co_await take_aggregate(Aggregate{}, false);
   (void)value;
 }
 

@@ -1,4 +1,5 @@
-// The precompiled header of every target: the standard library's common parts and fmt, nothing of ours.
+// The precompiled header of every target: the standard library's common parts and fmt, nothing of
+// ours.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 #include "rt/pool.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -10,6 +11,8 @@
 #include "rt/limits.h"
 
 namespace reprise::rt {
+
+std::size_t core_count() { return std::max(std::thread::hardware_concurrency(), 1U); }
 
 struct ThreadPool::Impl {
   std::mutex mutex;

@@ -49,6 +49,9 @@ class Pool {
   }
 };
 
+// How many threads this machine runs at once; at least one.
+std::size_t core_count();
+
 // Real threads.
 class ThreadPool final : public Pool {
  public:

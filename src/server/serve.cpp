@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include "api/events.h"
 #include "api/session_list.h"
@@ -35,7 +34,7 @@ constexpr std::size_t kPoolThreads = 2;
 std::size_t loop_count(const Config& config) {
   if (config.threads > 0) return std::min(config.threads, kMaxThreads);
   // One core is left to the commit thread.
-  const std::size_t cores = std::max(std::thread::hardware_concurrency(), 2U);
+  const std::size_t cores = std::max<std::size_t>(rt::core_count(), 2);
   return std::min<std::size_t>(cores - 1, session::kFeeds);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "wire/limits.h"
+
 namespace reprise::wire {
 namespace {
 
@@ -287,17 +289,22 @@ TEST(HttpRequest, LimitsAreReachedAndNotPassed) {
 
 TEST(HttpRequest, ChunkExtensionsAndTrailersAreBounded) {
   const std::string chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
-  EXPECT_EQ(parsed(chunked + "1;" + std::string(252, 'e') + "\r\nx\r\n0\r\n\r\n").body, "x");
-  EXPECT_EQ(refused(chunked + "1;" + std::string(253, 'e') + "\r\nx\r\n0\r\n\r\n"),
-            Code::kMalformedHttp);
+  EXPECT_EQ(
+      parsed(chunked + "1;" + std::string(kMaxChunkLineBytes - 4, 'e') + "\r\nx\r\n0\r\n\r\n").body,
+      "x");
+  EXPECT_EQ(
+      refused(chunked + "1;" + std::string(kMaxChunkLineBytes - 3, 'e') + "\r\nx\r\n0\r\n\r\n"),
+      Code::kMalformedHttp);
   EXPECT_EQ(refused(chunked + "1;" + std::string(300, 'e')), Code::kMalformedHttp);
   std::string many = chunked;
-  for (int i = 0; i < 64; ++i) many += "1;" + std::string(250, 'e') + "\r\nx\r\n";
+  for (std::size_t i = 0; i < kMaxChunkExtensionBytes / 256; ++i)
+    many += "1;" + std::string(250, 'e') + "\r\nx\r\n";
   EXPECT_EQ(parsed(many + "0\r\n\r\n").body.size(), 64U);
   for (int i = 0; i < 4; ++i) many += "1;" + std::string(250, 'e') + "\r\nx\r\n";
   EXPECT_EQ(refused(many), Code::kMalformedHttp);
-  EXPECT_EQ(parsed(chunked + "0\r\nX: " + std::string(8192 - 7, 't') + "\r\n\r\n").body, "");
-  EXPECT_EQ(refused(chunked + "0\r\nX: " + std::string(8192 - 4, 't') + "\r\n\r\n"),
+  EXPECT_EQ(parsed(chunked + "0\r\nX: " + std::string(kMaxTrailerBytes - 7, 't') + "\r\n\r\n").body,
+            "");
+  EXPECT_EQ(refused(chunked + "0\r\nX: " + std::string(kMaxTrailerBytes - 4, 't') + "\r\n\r\n"),
             Code::kHeaderTooLarge);
 }
 
@@ -378,10 +385,11 @@ TEST(HttpResponse, TheBodyHeldIsLimitedNotTheBodyRead) {
 
 TEST(HttpResponse, HeadsAreLimited) {
   std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n";
-  for (int i = 0; i < 199; ++i) head += "A: b\r\n";
+  for (std::size_t i = 1; i < kMaxResponseHeaders; ++i) head += "A: b\r\n";
   EXPECT_EQ(response({head + "\r\n"}), "200[]");
   EXPECT_EQ(response({head + "A: b\r\n\r\n"}), "header_too_large");
-  EXPECT_EQ(response({"HTTP/1.1 200 OK\r\nA: " + std::string(64 * 1024, 'x')}), "header_too_large");
+  EXPECT_EQ(response({"HTTP/1.1 200 OK\r\nA: " + std::string(kMaxResponseHeadBytes, 'x')}),
+            "header_too_large");
 }
 
 TEST(HttpResponse, WhatWeWriteIsReadBack) {
