@@ -28,7 +28,7 @@ Body::Body(wire::JsonValue root, std::string pointer)
     : members_(root.members()), is_taken_(members_.size()), pointer_(std::move(pointer)) {}
 
 Body Body::of(wire::JsonValue object, std::string pointer) {
-  return Body(std::move(object), std::move(pointer));
+  return Body(object, std::move(pointer));
 }
 
 Result<Body> Body::parse(const http::Exchange& exchange) {

@@ -153,11 +153,13 @@ void Committer::submit(Commit commit, Completion done) {
           {.commit = std::move(commit), .done = std::move(done), .bytes = bytes});
     }
   }
+  // NOLINTBEGIN(bugprone-use-after-move): `done` was moved only if nothing was refused.
   if (refused == Code::kShuttingDown) return done(fail(*refused, "the store is closing"));
   if (refused == Code::kOverloaded) {
     add(impl_->counts.rejected_full_queue, 1);
     return done(fail(*refused, "too many commits wait to be written"));
   }
+  // NOLINTEND(bugprone-use-after-move)
   if (was_empty && impl_->wakeup) impl_->wakeup();
 }
 

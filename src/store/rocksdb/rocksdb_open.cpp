@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "base/bytes.h"
 #include "store/rocksdb/rocksdb_internal.h"
@@ -27,7 +28,7 @@ constexpr std::string_view kMarkerFormat = "format 1\n";
 Error system_error(std::string_view what, const std::string& path) {
   const int number = errno;
   const Code code = number == ENOSPC || number == EDQUOT ? Code::kNoSpace : Code::kStorage;
-  return {code, fmt::format("{} {}: {}", what, path, std::strerror(number))};
+  return {code, fmt::format("{} {}: {}", what, path, std::generic_category().message(number))};
 }
 
 Result<> sync_directory(const std::string& path) {
