@@ -109,11 +109,16 @@ rt::Task<Result<Reply>> append(SessionService& service, Exchange& exchange) {
     REPRISE_CO_CHECK(co_await service.publish_ephemeral(std::move(ref), std::move(request.events)));
     co_return Reply::json(202, "{}");
   }
-  if (!claim) REPRISE_CO_CHECK(check_lease(exchange));
+  std::optional<Error> refused;
+  if (auto lease = check_lease(exchange); !lease) {
+    if (!claim) co_return fail(std::move(lease).error());
+    refused = std::move(lease).error();
+  }
   auto answer = co_await service.call(
       std::move(ref),
       {.action = model::Command(model::Append{std::move(request.events), request.expected_seq}),
        .claim = std::move(claim),
+       .refused_unless_repeated = std::move(refused),
        .wants_view = false});
   if (!answer) {
     Error error = std::move(answer).error();

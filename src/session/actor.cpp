@@ -134,6 +134,7 @@ rt::Task<Result<ActorAnswer>> SessionActor::call_once(Call call) {
       answer.remembered = std::move(*remembered);
       co_return ActorAnswer::unchanged(std::move(answer));
     }
+    if (call.refused_unless_repeated) co_return fail(*call.refused_unless_repeated);
     auto answer = co_await enqueue(call);
     // The session was loaded anew since the look: what failed before may have been written.
     if (answer || answer.error().code != Code::kWouldBlock) co_return answer;

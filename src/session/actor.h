@@ -80,6 +80,9 @@ struct Call {
   std::optional<std::uint64_t> if_match;  // a revision
   std::optional<stream::IdempotencyClaim> claim;
   std::optional<KeyHold> key_hold;
+  // Why the call is refused, unless it is the repetition of one that was accepted (a worker whose
+  // lease has gone may still ask again for an answer it had).
+  std::optional<Error> refused_unless_repeated;
   bool wants_view = true;
   // Which load of the actor the claim was looked up under; the actor's own.
   std::uint64_t recalled_under = 0;

@@ -171,6 +171,23 @@ describe('events', () => {
       assert.equal(await head(id), start + 4);
     });
 
+    it('refuses a stale lease, except for the answer of a call that was accepted', async () => {
+      const { id, start } = await fresh();
+      const body = { events: logs(1) };
+      const stale = { 'Reprise-Lease': '7' };
+      for (const headers of [stale, { ...stale, ...key('k2') }]) {
+        const refused = await post(id, body, headers);
+        assert.equal(refused.status, 409, refused.text);
+        assert.equal(refused.body.code, 'fenced');
+      }
+      assert.equal(await head(id), start);
+      const first = await post(id, body, key('k2'));
+      const again = await post(id, body, { ...stale, ...key('k2') });
+      assert.equal(again.status, 201, again.text);
+      assert.deepEqual(again.body, first.body);
+      assert.equal(await head(id), start + 1);
+    });
+
     it('is 409 for another body', async () => {
       const { id } = await fresh();
       await server.append(id, { type: 'log', data: { a: 1 } }, key('k'));
