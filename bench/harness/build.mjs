@@ -47,5 +47,6 @@ export function installPeers() {
   const installed = join(peers, "node_modules/.package-lock.json");
   const lock = join(peers, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {cwd: peers});
+  // Not `npm ci`: it refuses a lock file without registry addresses when a package has parts for other platforms.
+  run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"], {cwd: peers});
 }
