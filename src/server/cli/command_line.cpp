@@ -1,6 +1,8 @@
 // CLI11 is slow to compile, so this is the only file that sees it.
 #include "server/cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "server/cli/commands.h"
