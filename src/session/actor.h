@@ -134,6 +134,8 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   bool is_removed() const { return is_removed_; }
   // Nothing would be lost by dropping it from memory.
   bool is_idle() const;
+  // Something may be written that view() does not show yet.
+  bool is_running() const { return is_running_; }
   // Applied state; only if is_loaded().
   SessionView view() const;
   // Applied state, if it can be told without asking the store: loaded, and not past its expiry.

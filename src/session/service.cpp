@@ -96,12 +96,13 @@ rt::Task<Result<ActorAnswer>> SessionService::call_actor(SessionId id, Call call
   co_return answer;
 }
 
-rt::Task<Result<SessionView>> SessionService::look(SessionId id) {
+rt::Task<Result<SessionView>> SessionService::look(SessionId id, Freshness freshness) {
   rt::Loop& origin = *loops_[here()];
   Shard& shard = home(id);
   if (!co_await rt::switch_to(shard.loop())) co_return fail(overloaded());
   const auto actor = shard.actor(id);
-  if (auto view = actor->current_view()) {
+  const bool may_answer = freshness == Freshness::kAcknowledged || !actor->is_running();
+  if (auto view = may_answer ? actor->current_view() : std::nullopt) {
     co_await rt::return_to(origin);
     co_return std::move(*view);
   }
@@ -113,7 +114,7 @@ rt::Task<Result<SessionView>> SessionService::look(SessionId id) {
 
 rt::Task<Result<SessionView>> SessionService::get(SessionRef session) {
   REPRISE_CO_TRY(const SessionId id, co_await resolve(std::move(session)));
-  co_return co_await look(id);
+  co_return co_await look(id, Freshness::kAcknowledged);
 }
 
 rt::Task<Result<ActorAnswer>> SessionService::call(SessionRef session, Call call) {
@@ -131,7 +132,7 @@ rt::Task<Result<SessionService::Holder>> SessionService::holder_of(model::Sessio
   holder.only_if = store::Precondition::version(record->version);
   holder.holder = SessionId::from_bytes(record->value);
   if (!holder.holder) co_return fail(Code::kCorrupt, "a key's record does not decode");
-  auto view = co_await look(*holder.holder);
+  auto view = co_await look(*holder.holder, Freshness::kAsStored);
   if (!view && view.error().code != Code::kSessionNotFound) co_return fail(std::move(view).error());
   // Whether the key is free is not decided on what may have changed.
   if (view && view->is_provisional)
@@ -191,7 +192,7 @@ rt::Task<Result<GotOrCreated>> SessionService::get_or_create(model::Create creat
 rt::Task<Result<ActorAnswer>> SessionService::reset(SessionRef session, std::string reason) {
   REPRISE_CO_TRY(const SessionId id, co_await resolve(std::move(session)));
   for (int tries = 0; tries < kMaxKeyRaces; ++tries) {
-    REPRISE_CO_TRY(const SessionView view, co_await look(id));
+    REPRISE_CO_TRY(const SessionView view, co_await look(id, Freshness::kAcknowledged));
     Call call{.action = model::Command(model::Reset{.reason = reason})};
     if (view.state.has_key()) {
       REPRISE_CO_TRY(const Holder holder, co_await holder_of(view.state.key()));
@@ -213,7 +214,7 @@ rt::Task<Result<ActorAnswer>> SessionService::reset(SessionRef session, std::str
 rt::Task<Result<>> SessionService::remove(SessionRef session, Remove removal) {
   REPRISE_CO_TRY(const SessionId id, co_await resolve(std::move(session)));
   for (int tries = 0; tries < kMaxKeyRaces; ++tries) {
-    REPRISE_CO_TRY(const SessionView view, co_await look(id));
+    REPRISE_CO_TRY(const SessionView view, co_await look(id, Freshness::kAcknowledged));
     Call call{.action = removal, .wants_view = false};
     call.key_hold = KeyHold{};
     if (view.state.has_key()) {

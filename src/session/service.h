@@ -103,7 +103,10 @@ class SessionService {
   std::size_t here() const;
   Shard& home(SessionId id) { return *shards_[home_index(id)]; }
   rt::Task<Result<SessionId>> resolve(SessionRef session);
-  rt::Task<Result<SessionView>> look(SessionId id);
+  // Acknowledged: what callers have been told. As stored: also what a commit has written whose
+  // caller has not been told yet; whoever decides on a record read from the store needs that.
+  enum class Freshness { kAcknowledged, kAsStored };
+  rt::Task<Result<SessionView>> look(SessionId id, Freshness freshness);
   rt::Task<Result<ActorAnswer>> call_actor(SessionId id, Call call);
   rt::Task<Result<store::Durable<Created>>> create_at_home(
       model::Create create, std::optional<store::Precondition> key_hold);

@@ -100,6 +100,23 @@ TEST(SessionService, ResetAndCreateThatRaceForAKeyNeverLeaveTwoLivingHolders) {
   }
 }
 
+TEST(SessionService, AKeyIsNotFreeWhileAResetThatIsStoredHasNotBeenAcknowledged) {
+  Sessions sessions;
+  const SessionId id = sessions.create(new_session("one")).state.id;
+  ASSERT_TRUE(sessions.command(id, model::Close{}));
+  // The store has the reset and the key's new record; the session's actor has not heard of it yet.
+  decltype(sessions.start(sessions.service->get_or_create(new_session()))) got;
+  sessions.world.hooked.on_written = [&] {
+    sessions.world.hooked.on_written = nullptr;
+    got = sessions.start(sessions.service->get_or_create(new_session("one")));
+    sessions.world.run_loops();
+  };
+  ASSERT_TRUE(sessions.run(sessions.service->reset(id, "")));
+  ASSERT_TRUE(got && got->has_value() && (*got)->has_value());
+  EXPECT_FALSE((**got)->is_created);
+  EXPECT_EQ((**got)->view.state.id, id);
+}
+
 TEST(SessionService, TooManyLostRacesForAKeyAreToldToComeBack) {
   // Somebody is faster every time: whenever the key has been read, its record is written.
   for (const int faster : {kMaxKeyRaces, kMaxKeyRaces - 1}) {

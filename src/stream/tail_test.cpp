@@ -220,6 +220,28 @@ TEST_F(TailTest, EndsWhereTheStreamEnds) {
   EXPECT_TRUE(late.has_ended());
 }
 
+TEST_F(TailTest, AnEndToldWhileTheStoreIsReadIsNotForgotten) {
+  append({"a"});
+  Reader& far = reader(1);
+  far.follow({1}, {1});
+  // The end is stored and read by the reader, who went back to the store for another reason; its
+  // batch comes while that answer is on its way.
+  world.engine->set_cold(true);
+  far.answers.hold();
+  world.loop(0).post([this] { hubs.at(0).publish_gap(kStream); });
+  auto ended = world.start(world.loop(0), commit({"b"}, true, true));
+  world.loop(0).run_ready();
+  world.committer.drain();
+  world.loop(1).run_ready();
+  ASSERT_EQ(far.answers.held(), 1U);
+  world.settle();
+  ASSERT_TRUE(ended->has_value());
+  far.answers.release();
+  world.settle();
+  EXPECT_EQ(far.text(), "R1\n2:b\nECOMPLETED\n");
+  EXPECT_TRUE(far.has_ended());
+}
+
 TEST_F(TailTest, AnEndThatASlowReaderHasNotReachedIsTakenBackByALaterBatch) {
   append({"a"});
   Reader& slow = reader(1);
