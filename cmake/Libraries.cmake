@@ -15,6 +15,13 @@ add_library(reprise_rocksdb INTERFACE)
 target_include_directories(reprise_rocksdb SYSTEM INTERFACE "${REPRISE_ROCKSDB_INCLUDE}")
 target_link_libraries(reprise_rocksdb INTERFACE "${REPRISE_ROCKSDB}")
 
+# Replaces malloc in the server. Sanitizers bring their own.
+find_library(REPRISE_JEMALLOC jemalloc REQUIRED)
+add_library(reprise_jemalloc INTERFACE)
+if(NOT REPRISE_SANITIZE)
+  target_link_libraries(reprise_jemalloc INTERFACE "${REPRISE_JEMALLOC}")
+endif()
+
 find_path(REPRISE_SIMDJSON_INCLUDE simdjson.h REQUIRED)
 find_library(REPRISE_SIMDJSON simdjson REQUIRED)
 add_library(reprise_simdjson INTERFACE)

@@ -8,7 +8,7 @@
 run_packages=(
   clang-19 lld-19 ccache cmake ninja-build
   libboost1.81-dev librocksdb-dev libsimdjson-dev node-llhttp libssl-dev
-  libspdlog-dev libfmt-dev libcli11-dev
+  libspdlog-dev libfmt-dev libcli11-dev libjemalloc-dev
 )
 # To test it as well.
 test_packages=(

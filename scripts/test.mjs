@@ -59,7 +59,7 @@ async function runStage(stage) {
     unit: async () => await built('release') && runPrograms(unitTests('release'), gtest('release', 300)),
     asan: async () => await built('asan') && runPrograms(unitTests('asan'), gtest('asan', 600)),
     tsan: async () => await built('tsan') && runPrograms(unitTests('tsan'), gtest('tsan', 600)),
-    fuzz: async () => await built('fuzz') && runPrograms(fuzzers(), fuzz),
+    fuzz: async () => await built('asan') && runPrograms(fuzzers(), fuzz),
     sim: async () => await built('release') && runPrograms(simulations(), simulate),
     tidy: async () => await built('release') && runPrograms(nodeTests('tests/tidy'), nodeTest),
     e2e: async () => await built('release') && runPrograms(nodeTests('tests/e2e'), nodeTest),
@@ -103,14 +103,19 @@ async function build(preset) {
   return isBuilt;
 }
 
-// Release builds everything. The sanitizers build the unit tests only, and the fuzz build the fuzzers only.
+// Release builds everything; the sanitizers build the unit tests, and asan the fuzzers too (a build of their own would
+// compile every library once more).
 function buildTargets(preset) {
   if (preset === 'release') return ['all'];
-  return preset === 'fuzz' ? knownPrograms(preset, /^(\w+_fuzz): CXX_EXECUTABLE/) : unitTestNames(preset);
+  return preset === 'asan' ? [...unitTestNames(preset), ...fuzzerNames(preset)] : unitTestNames(preset);
 }
 
 function unitTestNames(preset) {
   return knownPrograms(preset, /^(\w+_test): CXX_EXECUTABLE/);
+}
+
+function fuzzerNames(preset) {
+  return knownPrograms(preset, /^(\w+_fuzz): CXX_EXECUTABLE/);
 }
 
 function knownPrograms(preset, wanted) {
@@ -145,7 +150,7 @@ function simulations() {
 }
 
 function fuzzers() {
-  return buildTargets('fuzz').map((name) => `build/fuzz/${name}`);
+  return fuzzerNames('asan').map((name) => `build/asan/${name}`);
 }
 
 function nodeTests(directory) {
@@ -208,8 +213,8 @@ function countGtest(run, results) {
 
 async function fuzz(program) {
   const name = path.basename(program);
-  const found = path.join('build/fuzz/corpus', name);
-  const artifacts = path.join('build/fuzz/artifacts', '/');
+  const found = path.join('build/asan/corpus', name);
+  const artifacts = path.join('build/asan/artifacts', '/');
   mkdirSync(found, { recursive: true });
   mkdirSync(artifacts, { recursive: true });
   const corpus = filesUnder('src').map(path.dirname).find((directory) => directory.endsWith(`corpus/${name}`));

@@ -34,7 +34,7 @@ Body Body::of(wire::JsonValue object, std::string pointer) {
 Result<Body> Body::parse(const http::Exchange& exchange) {
   const auto type = exchange.request.headers.get("content-type");
   const std::string& text = exchange.request.body;
-  if (!text.empty() && type) {
+  if (!text.empty() && type && *type != "application/json") {
     std::string media(type->substr(0, type->find(';')));
     while (media.ends_with(' ')) media.pop_back();
     for (char& c : media)

@@ -68,7 +68,7 @@ std::vector<MediaRange> parse_accept(std::string_view accept) {
 // Accept may come in several lines, which are one list (RFC 9110 section 5.3).
 std::vector<MediaRange> accepted(const wire::Headers& headers) {
   std::vector<MediaRange> ranges;
-  for (const wire::Header& header : headers.all()) {
+  for (const wire::Header& header : headers) {
     if (header.name != "accept") continue;
     const auto some = parse_accept(header.value);
     ranges.insert(ranges.end(), some.begin(), some.end());

@@ -8,6 +8,8 @@ namespace {
 // A coroutine that owns itself: it runs to its end and frees its own frame.
 struct Detached {
   struct promise_type {
+    static void* operator new(std::size_t size) { return allocate_frame(size); }
+    static void operator delete(void* frame, std::size_t size) { free_frame(frame, size); }
     Detached get_return_object() { return {}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }

@@ -29,9 +29,7 @@ struct SessionActor::Waiting {
     if (actor.is_running_) return;
     actor.is_running_ = true;
     // In a later turn, so that calls of the same turn share a commit.
-    actor.context_.hub.loop().post([self = actor.shared_from_this()] {
-      if (!rt::spawn(self->context_.gate, self->run())) self->refuse_all();
-    });
+    actor.context_.start_later(actor.shared_from_this());
   }
   Result<ActorAnswer> await_resume() { return std::move(*outcome); }
 };
@@ -71,6 +69,21 @@ Result<Answer> decode_appended(std::string_view bytes) {
 
 }  // namespace
 
+void ActorContext::start_later(std::shared_ptr<SessionActor> actor) {
+  ready.push_back(std::move(actor));
+  if (ready.size() == 1) hub.loop().post([this] { start_ready(); });
+}
+
+void ActorContext::start_ready() {
+  const store::AsyncStore::Together together(store);
+  // An actor that starts may have others called.
+  for (const auto& actor : std::exchange(ready, {})) actor->start();
+}
+
+void SessionActor::start() {
+  if (!rt::spawn(context_.gate, run())) refuse_all();
+}
+
 SessionActor::SessionActor(ActorContext& context, SessionId id) : context_(context), id_(id) {}
 
 SessionActor::~SessionActor() { REPRISE_ASSERT(queue_.empty(), queue_.size()); }
@@ -100,9 +113,16 @@ std::optional<SessionView> SessionActor::current_view() const {
   return view();
 }
 
+// Not a coroutine itself: a call and its answer are large, and each layer would move both once
+// more.
 rt::Task<Result<ActorAnswer>> SessionActor::call(Call call) {
-  const auto self = shared_from_this();
-  if (!call.claim) co_return co_await enqueue(std::move(call));
+  auto self = shared_from_this();
+  return call.claim ? call_claimed(std::move(self), std::move(call))
+                    : enqueue(std::move(self), std::move(call));
+}
+
+rt::Task<Result<ActorAnswer>> SessionActor::call_claimed(std::shared_ptr<SessionActor> self,
+                                                         Call call) {
   // A repetition of a call in flight waits until that one has ended, and then finds its answer.
   const std::string claim_key = call.claim->key_hash;
   rt::CancelScope scope;
@@ -112,7 +132,7 @@ rt::Task<Result<ActorAnswer>> SessionActor::call(Call call) {
     REPRISE_CO_CHECK(co_await ended->wait(scope));
   }
   in_flight_.emplace(claim_key, std::make_shared<rt::Signal>(context_.hub.loop()));
-  auto outcome = co_await call_once(std::move(call));
+  auto outcome = co_await self->call_once(std::move(call));
   const auto ended = in_flight_.find(claim_key)->second;
   in_flight_.erase(claim_key);
   ended->notify();
@@ -122,7 +142,7 @@ rt::Task<Result<ActorAnswer>> SessionActor::call(Call call) {
 rt::Task<Result<ActorAnswer>> SessionActor::call_once(Call call) {
   for (;;) {
     if (must_load()) {
-      auto loaded = co_await enqueue(Call{.action = Look{}});
+      auto loaded = co_await enqueue(shared_from_this(), Call{.action = Look{}});
       if (!loaded) co_return loaded;
     }
     call.recalled_under = loads_;
@@ -135,18 +155,18 @@ rt::Task<Result<ActorAnswer>> SessionActor::call_once(Call call) {
       co_return ActorAnswer::unchanged(std::move(answer));
     }
     if (call.refused_unless_repeated) co_return fail(*call.refused_unless_repeated);
-    auto answer = co_await enqueue(call);
+    auto answer = co_await enqueue(shared_from_this(), call);
     // The session was loaded anew since the look: what failed before may have been written.
     if (answer || answer.error().code != Code::kWouldBlock) co_return answer;
   }
 }
 
-rt::Task<Result<ActorAnswer>> SessionActor::enqueue(Call call) {
+rt::Task<Result<ActorAnswer>> SessionActor::enqueue(std::shared_ptr<SessionActor> self, Call call) {
   if (is_removed_) co_return fail(Code::kSessionNotFound, "the session was deleted");
   if (queue_.size() >= kMaxQueuedPerSession)
     co_return fail(Code::kTooManyRequests,
                    fmt::format("{} calls wait for this session already", queue_.size()));
-  Waiting waiting{*this, std::move(call)};
+  Waiting waiting{*self, std::move(call)};
   co_return co_await waiting;
 }
 
@@ -270,16 +290,23 @@ void SessionActor::take_queue(Batch& batch) {
     REPRISE_ASSERT(events.has_value());
     add_events(*events, batch);
   }
-  while (!queue_.empty()) {
-    Waiting* waiting = queue_.front();
+  std::size_t taken = 0;
+  while (taken < queue_.size()) {
+    Waiting* waiting = queue_[taken];
     // What also writes the key's record may lose a race for it, and then fails alone.
     const bool is_alone = waiting->call.key_hold.has_value();
-    if (is_alone && !batch.calls.empty()) break;
-    queue_.pop_front();
+    if (is_alone && taken > 0) break;
+    ++taken;
     must_refile = must_refile || std::holds_alternative<ExpireOrRefile>(waiting->call.action);
     batch.answers.push_back(decide(waiting->call, batch));
-    batch.calls.push_back(waiting);
     if (is_alone) break;
+  }
+  const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(taken);
+  if (end == queue_.end()) {
+    batch.calls.swap(queue_);
+  } else {
+    batch.calls.assign(queue_.begin(), end);
+    queue_.erase(queue_.begin(), end);
   }
   if (!is_removed_) finish(batch, must_refile);
 }

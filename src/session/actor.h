@@ -12,7 +12,6 @@
 #pragma once
 
 #include <coroutine>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,12 +110,20 @@ class ActorAnswer {
   Answer answer_;
 };
 
+class SessionActor;
+
 // What an actor needs of its surroundings; one per loop.
 struct ActorContext {
   store::AsyncStore& store;
   stream::Hub& hub;
   const Clock& clock;
   rt::Gate& gate;  // its batches run inside
+  // Actors with calls to take, in the order in which the first of these came. All of them are
+  // started by one posted function: posting costs more than deciding an append.
+  std::vector<std::shared_ptr<SessionActor>> ready = {};
+
+  void start_later(std::shared_ptr<SessionActor> actor);
+  void start_ready();
 };
 
 class SessionActor : public std::enable_shared_from_this<SessionActor> {
@@ -126,6 +133,8 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   ~SessionActor();
 
   rt::Task<Result<ActorAnswer>> call(Call call);
+  // Takes the calls that wait, until there are none.
+  void start();
 
   // Saves the load of a session just created, unless a call has begun it already.
   void adopt(StoredSession created);
@@ -152,7 +161,10 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   Result<> check_can_write() const;
   bool must_load() const;
   bool may_decide_again(const Batch& batch, const Error& error) const;
-  rt::Task<Result<ActorAnswer>> enqueue(Call call);
+  // `self` is this actor, kept in memory by whoever waits for it.
+  REPRISE_OWN_FRAME rt::Task<Result<ActorAnswer>> enqueue(std::shared_ptr<SessionActor> self,
+                                                          Call call);
+  rt::Task<Result<ActorAnswer>> call_claimed(std::shared_ptr<SessionActor> self, Call call);
   rt::Task<Result<ActorAnswer>> call_once(Call call);
   void refuse_all();
   void take_queue(Batch& batch);
@@ -175,7 +187,7 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   std::uint64_t loads_ = 0;
   bool is_removed_ = false;
   bool is_running_ = false;
-  std::deque<Waiting*> queue_;
+  std::vector<Waiting*> queue_;  // not a deque, which keeps half a KiB even when it is empty
   Subscribers subscribers_;
   // Idempotent calls in flight: a repetition waits for the first one to end, then looks its answer
   // up.

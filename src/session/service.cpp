@@ -118,6 +118,13 @@ rt::Task<Result<SessionView>> SessionService::get(SessionRef session) {
 }
 
 rt::Task<Result<ActorAnswer>> SessionService::call(SessionRef session, Call call) {
+  // The usual case, without a coroutine of its own.
+  if (const auto* id = std::get_if<SessionId>(&session); id && home(*id).loop().is_current())
+    return home(*id).actor(*id)->call(std::move(call));
+  return call_elsewhere(std::move(session), std::move(call));
+}
+
+rt::Task<Result<ActorAnswer>> SessionService::call_elsewhere(SessionRef session, Call call) {
   REPRISE_CO_TRY(const SessionId id, co_await resolve(std::move(session)));
   co_return co_await call_actor(id, std::move(call));
 }

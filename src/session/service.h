@@ -107,6 +107,7 @@ class SessionService {
   // caller has not been told yet; whoever decides on a record read from the store needs that.
   enum class Freshness { kAcknowledged, kAsStored };
   rt::Task<Result<SessionView>> look(SessionId id, Freshness freshness);
+  rt::Task<Result<ActorAnswer>> call_elsewhere(SessionRef session, Call call);
   rt::Task<Result<ActorAnswer>> call_actor(SessionId id, Call call);
   rt::Task<Result<store::Durable<Created>>> create_at_home(
       model::Create create, std::optional<store::Precondition> key_hold);

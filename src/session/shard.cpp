@@ -94,7 +94,8 @@ rt::Task<Result<store::Durable<Created>>> Shard::create(
   REPRISE_CO_TRY(const auto events, model::decide(nullptr, model::Command(create), now));
   StoredSession session;
   session.stream = StreamId::make(now, random_);
-  store::StreamAppend append{.stream = session.stream, .expected_head = Seq{0}, .entries = {}};
+  store::StreamAppend append{
+      .stream = session.stream, .expected_head = Seq{0}, .entries = {}, .is_new_stream = true};
   for (const model::Event& event : events) {
     model::evolve(session.state, event);
     append.entries.push_back(
@@ -115,9 +116,9 @@ rt::Task<Result<store::Durable<Created>>> Shard::create(
        .expected_head = std::nullopt,
        .entries = {
            encode_feed_entry({.id = session.state.id, .before = std::nullopt, .after = session})}});
-  commit.puts.push_back({.key = session_key(session.state.id),
-                         .value = encode_stored(session),
-                         .only_if = store::Precondition::absent()});
+  // The id was made just now: nothing can be there, and is not looked for.
+  commit.puts.push_back(
+      {.key = session_key(session.state.id), .value = encode_stored(session), .only_if = {}});
   // The actor has its place before the commit: somebody may find the session in the store, and call
   // it, before the commit's completion has come back to this loop, and there must be one actor.
   const SessionId id = session.state.id;

@@ -7,6 +7,11 @@
 //     REPRISE_CO_TRY(auto record, co_await store.get(key));
 //     REPRISE_CO_TRY(auto durable, co_await store.commit(std::move(commit)));
 //
+// Commits made while a Together lives are handed to the committer when it ends, as one batch:
+//
+//     const AsyncStore::Together together(store);
+//     for (Session* session : ready) session->start();      // each commits
+//
 // Threads: belongs to its loop.
 #pragma once
 
@@ -15,7 +20,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/assert.h"
 #include "rt/loop.h"
 #include "rt/mailbox.h"
 #include "rt/pool.h"
@@ -36,6 +43,22 @@ class AsyncStore {
                      [](std::vector<Finished> batch) {
                        for (Finished& finished : batch) finished.deliver();
                      }) {}
+
+  class Together {
+   public:
+    explicit Together(AsyncStore& store) : store_(store) {
+      REPRISE_ASSERT(!std::exchange(store_.is_gathering_, true));
+    }
+    ~Together() {
+      store_.is_gathering_ = false;
+      if (!store_.gathered_.empty()) store_.store_.submit(std::exchange(store_.gathered_, {}));
+    }
+    Together(const Together&) = delete;
+    Together& operator=(const Together&) = delete;
+
+   private:
+    AsyncStore& store_;
+  };
 
   rt::Task<Result<std::optional<Record>>> get(std::string key) {
     auto record = store_.get(key, ReadMode::kCached);
@@ -100,12 +123,16 @@ class AsyncStore {
       std::optional<CommitResult> outcome = std::nullopt;
       bool await_ready() const { return false; }
       void await_suspend(std::coroutine_handle<> handle) {
+        Completion done = [this, handle, &completions = store.completions_](CommitResult result) {
+          completions.try_send(Finished{&outcome, handle, std::move(result)});
+        };
+        if (store.is_gathering_) {
+          store.gathered_.push_back({std::move(commit), std::move(done)});
+          return;
+        }
         // The completion may come before submit() returns: nothing of this object is touched after
         // it.
-        store.store_.submit(std::move(commit),
-                            [this, handle, &completions = store.completions_](CommitResult result) {
-                              completions.try_send(Finished{&outcome, handle, std::move(result)});
-                            });
+        store.store_.submit(std::move(commit), std::move(done));
       }
       CommitResult await_resume() { return std::move(*outcome); }
     };
@@ -145,6 +172,8 @@ class AsyncStore {
   rt::Loop& home_;
   rt::Pool& pool_;
   rt::Mailbox<Finished> completions_;
+  bool is_gathering_ = false;
+  std::vector<Submission> gathered_;
 };
 
 }  // namespace reprise::store

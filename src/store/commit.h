@@ -40,6 +40,8 @@ struct StreamAppend {
   StreamId stream;
   std::optional<Seq> expected_head;  // none: any, the store numbers it
   std::vector<std::string> entries;  // at least one; they get consecutive sequence numbers
+  // The id was made just now and nobody else has it: the stream is empty without a look.
+  bool is_new_stream = false;
 };
 
 struct RecordPut {

@@ -38,6 +38,11 @@ struct Pending {
   std::optional<Error> error;  // why it was refused
 };
 
+struct Refused {
+  Completion done;
+  bool is_closed = false;  // else the queue is full
+};
+
 struct CachedCounter {
   std::int64_t value = 0;
   std::uint64_t batch = 0;  // the batch whose WriteSet holds it, at `index`
@@ -131,36 +136,45 @@ Committer::~Committer() {
 }
 
 void Committer::submit(Commit commit, Completion done) {
-  for (const StreamAppend& append : commit.appends) {
-    REPRISE_ASSERT(!append.entries.empty(), append.stream.to_string());
-  }
-  const std::size_t bytes = commit.byte_size();
+  std::vector<Submission> one;
+  one.push_back({std::move(commit), std::move(done)});
+  submit(std::move(one));
+}
+
+void Committer::submit(std::vector<Submission> submissions) {
   bool was_empty = false;
-  std::optional<Code> refused;
+  std::vector<Refused> refused;
   {
     const std::lock_guard lock(impl_->mutex);
-    const bool has_room =
-        impl_->queued < kMaxQueuedCommits && bytes <= kMaxQueuedBytes - impl_->queued_bytes;
-    if (impl_->is_closed) {
-      refused = Code::kShuttingDown;
-    } else if (!has_room) {
-      refused = Code::kOverloaded;
-    } else {
-      was_empty = impl_->incoming.empty();
+    was_empty = impl_->incoming.empty();
+    for (Submission& submission : submissions) {
+      for (const StreamAppend& append : submission.commit.appends) {
+        REPRISE_ASSERT(!append.entries.empty(), append.stream.to_string());
+      }
+      const std::size_t bytes = submission.commit.byte_size();
+      const bool has_room =
+          impl_->queued < kMaxQueuedCommits && bytes <= kMaxQueuedBytes - impl_->queued_bytes;
+      if (impl_->is_closed || !has_room) {
+        refused.push_back({std::move(submission.done), impl_->is_closed});
+        continue;
+      }
       ++impl_->queued;
       impl_->queued_bytes += bytes;
-      impl_->incoming.push_back(
-          {.commit = std::move(commit), .done = std::move(done), .bytes = bytes});
+      impl_->incoming.push_back({.commit = std::move(submission.commit),
+                                 .done = std::move(submission.done),
+                                 .bytes = bytes});
+    }
+    was_empty = was_empty && !impl_->incoming.empty();
+  }
+  if (was_empty && impl_->wakeup) impl_->wakeup();
+  for (Refused& one : refused) {
+    if (one.is_closed) {
+      one.done(fail(Code::kShuttingDown, "the store is closing"));
+    } else {
+      add(impl_->counts.rejected_full_queue, 1);
+      one.done(fail(Code::kOverloaded, "too many commits wait to be written"));
     }
   }
-  // NOLINTBEGIN(bugprone-use-after-move): `done` was moved only if nothing was refused.
-  if (refused == Code::kShuttingDown) return done(fail(*refused, "the store is closing"));
-  if (refused == Code::kOverloaded) {
-    add(impl_->counts.rejected_full_queue, 1);
-    return done(fail(*refused, "too many commits wait to be written"));
-  }
-  // NOLINTEND(bugprone-use-after-move)
-  if (was_empty && impl_->wakeup) impl_->wakeup();
 }
 
 bool Committer::drain() {
@@ -268,6 +282,8 @@ Result<> Committer::Impl::check(const Commit& commit) {
   cut_slots.clear();
   counter_slots.clear();
   for (const StreamAppend& append : commit.appends) {
+    if (append.is_new_stream && heads.find(append.stream, batch) == nullptr)
+      heads.insert(append.stream, Seq{0}, batch);
     REPRISE_TRY(HeadCache::Slot * slot, head_slot(append.stream));
     if (append.expected_head && *append.expected_head != slot->head) {
       return fail(wrong_head(*append.expected_head, slot->head));

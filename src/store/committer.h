@@ -33,6 +33,11 @@ enum class StoreState : std::uint8_t { kWritable, kFull, kReadOnly };
 using CommitResult = Result<Durable<Committed>>;
 using Completion = std::move_only_function<void(CommitResult)>;
 
+struct Submission {
+  Commit commit;
+  Completion done;
+};
+
 // Counts since start; read from any thread.
 struct CommitterProbe {
   std::uint64_t commits = 0;  // commits that became durable
@@ -56,6 +61,9 @@ class Committer {
   // Queues a commit. If the queue is full or closed, `done` is called at once, on this thread, with
   // kOverloaded or kShuttingDown. Any thread.
   void submit(Commit commit, Completion done);
+  // The same for several, in their order. The draining thread finds them together: one synced write
+  // for all, where it might have begun with the first alone.
+  void submit(std::vector<Submission> submissions);
 
   // Does one batch; false if nothing was queued. One thread at a time.
   bool drain();

@@ -27,6 +27,7 @@ class Store {
   void submit(Commit commit, Completion done) {
     committer_.submit(std::move(commit), std::move(done));
   }
+  void submit(std::vector<Submission> submissions) { committer_.submit(std::move(submissions)); }
 
   Result<std::optional<Record>> get(std::string_view key, ReadMode mode) const {
     return engine_.get(key, mode);

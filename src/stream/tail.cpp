@@ -107,9 +107,9 @@ rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
     // The end of the replay stands between the entries that were there at the start and later ones;
     // it may fall inside a chunk, but live order is the same on either side of it.
     cursor_ = encoder.last;
-    // The store may know of an end that no batch told (it was written, but its commit failed). Where
-    // a batch or the caller has told about this very entry, that stands: the batch may have come
-    // while the store was read.
+    // The store may know of an end that no batch told (it was written, but its commit failed).
+    // Where a batch or the caller has told about this very entry, that stands: the batch may have
+    // come while the store was read.
     if (cursor_ > end_at_ && cursor_ > seen_up_to_) {
       end_reason_ = std::move(encoder.end_reason);
       end_at_ = cursor_;

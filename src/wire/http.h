@@ -20,30 +20,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "wire/headers.h"
 
 namespace reprise::wire {
 
 enum class Method : std::uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions, kOther };
 std::string_view word(Method method);
-
-struct Header {
-  std::string name;  // lower case
-  std::string value;
-};
-
-class Headers {
- public:
-  // The first value of that name (given in lower case), without surrounding white space.
-  std::optional<std::string_view> get(std::string_view lower_name) const;
-  std::size_t count(std::string_view lower_name) const;
-  // Lower-cases the name and trims the value.
-  void add(std::string name, std::string value);
-  const std::vector<Header>& all() const { return headers_; }
-  void clear() { headers_.clear(); }
-
- private:
-  std::vector<Header> headers_;
-};
 
 struct Request {
   Method method = Method::kGet;

@@ -10,6 +10,17 @@
 #include "wire/limits.h"
 
 namespace reprise::wire {
+namespace {
+
+// Keeps a buffer for the next message, unless it has grown.
+void forget(std::string& text) {
+  if (text.capacity() > kKeptLineBytes)
+    text = std::string();
+  else
+    text.clear();
+}
+
+}  // namespace
 
 struct HeadReader::Callbacks {
   static HeadReader& self(llhttp_t* parser) { return *static_cast<HeadReader*>(parser->data); }
@@ -27,7 +38,7 @@ struct HeadReader::Callbacks {
   }
   static int on_value_complete(llhttp_t* parser) {
     HeadReader& head = self(parser);
-    head.headers.add(std::move(head.field_), std::move(head.value_));
+    head.headers.add(head.field_, head.value_);
     head.field_.clear();
     head.value_.clear();
     return 0;
@@ -68,8 +79,8 @@ void HeadReader::reset() {
   lines_.reset();
   method = std::string();
   target = std::string();
-  field_ = std::string();
-  value_ = std::string();
+  forget(field_);
+  forget(value_);
   headers.clear();
   llhttp_init(&llhttp_, kind_ == Kind::kRequest ? HTTP_REQUEST : HTTP_RESPONSE,
               &Callbacks::settings());

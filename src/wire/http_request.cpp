@@ -97,7 +97,7 @@ Result<> RequestParser::Impl::check_host() const {
 // RFC 9110 section 10.1.1: HTTP/1.0 does not know 100, so its expectation is ignored.
 Result<> RequestParser::Impl::check_expectation() {
   wants_continue = false;
-  for (const Header& header : request.headers.all()) {
+  for (const Header& header : request.headers) {
     if (header.name != "expect" || request.minor_version == 0) continue;
     if (!equals_ignoring_case(header.value, "100-continue"))
       return fail(Code::kExpectationFailed, "the only expectation met is 100-continue");

@@ -1,4 +1,6 @@
 // Any bytes: fed whole or one by one, they give the same requests and the same verdict.
+#include <fmt/format.h>
+
 #include "base/assert.h"
 #include "wire/http.h"
 
@@ -28,10 +30,10 @@ std::string outcome(std::string_view bytes, std::size_t piece_bytes) {
       REPRISE_ASSERT(request.headers.count("host") + (request.minor_version == 0 ? 1 : 0) >= 1);
       text +=
           request.method_name + " " + request.target + (request.keep_alive ? " keep " : " close ");
-      for (const Header& header : request.headers.all()) {
+      for (const Header& header : request.headers) {
         REPRISE_ASSERT(header.value.find_first_of(std::string_view("\r\n\0", 3)) ==
                        std::string::npos);
-        text += header.name + "=" + header.value + "\n";
+        text += fmt::format("{}={}\n", header.name, header.value);
       }
       text += "[" + request.body + "]\n";
     }

@@ -1,4 +1,6 @@
 // Any bytes: fed whole or one by one, they give the same response and the same verdict.
+#include <fmt/format.h>
+
 #include "base/assert.h"
 #include "wire/http.h"
 
@@ -20,8 +22,8 @@ std::string outcome(std::string_view bytes, std::size_t piece_bytes, bool is_hea
   std::string text(finished ? "" : error_row(finished.error().code).name);
   REPRISE_ASSERT(finished.has_value() == parser.is_complete());
   text += std::to_string(parser.status()) + "\n";
-  for (const Header& header : parser.headers().all())
-    text += header.name + "=" + header.value + "\n";
+  for (const Header& header : parser.headers())
+    text += fmt::format("{}={}\n", header.name, header.value);
   return text + "[" + parser.body() + "]";
 }
 

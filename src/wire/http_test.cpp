@@ -1,5 +1,6 @@
 #include "wire/http.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +15,8 @@ std::string show(const Request& request) {
   std::string text = request.method_name + " " + request.target + " 1." +
                      std::to_string(request.minor_version) +
                      (request.keep_alive ? " keep\n" : " close\n");
-  for (const Header& header : request.headers.all())
-    text += header.name + "=" + header.value + "\n";
+  for (const Header& header : request.headers)
+    text += fmt::format("{}={}\n", header.name, header.value);
   return text + "[" + request.body + "]\n";
 }
 

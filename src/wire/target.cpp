@@ -78,6 +78,7 @@ Result<Target> parse_target(std::string_view text) {
   // Only the absolute form can leave the path out.
   target.path = path.empty() ? std::string("/") : std::string(path);
   if (!path.empty()) path.remove_prefix(1);
+  target.segments.reserve(1 + static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')));
   bool is_last = false;
   while (!is_last) {
     is_last = path.find('/') == std::string_view::npos;

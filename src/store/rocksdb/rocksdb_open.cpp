@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -118,6 +119,23 @@ Result<> check_not_headless(const std::string& directory) {
   return {};
 }
 
+// Which keys of the memtable follow each other: new sessions have rising ids, so in every table and
+// index the next key stands close behind the last one, and is found from there instead of from the
+// top of the skip list. Half of what inserting costs when sessions are created.
+class NeighboursInMemory final : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "reprise.table"; }
+  bool InDomain(const rocksdb::Slice& key) const override {
+    return key.size() > kTableBytes && key[0] == kRecordPrefix;
+  }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
+    return {key.data(), kTableBytes};
+  }
+
+ private:
+  static constexpr std::size_t kTableBytes = 2;  // the space, and the letter of the table
+};
+
 void set_table_options(rocksdb::Options& options, const RocksDbOptions& ours,
                        const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
@@ -134,6 +152,7 @@ void set_table_options(rocksdb::Options& options, const RocksDbOptions& ours,
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.write_buffer_size = ours.write_buffer_bytes / 2;  // one fills while one is flushed
   options.max_write_buffer_number = 4;
+  options.memtable_insert_with_hint_prefix_extractor = std::make_shared<NeighboursInMemory>();
   options.compression = rocksdb::kLZ4Compression;
   options.level_compaction_dynamic_level_bytes = true;
 }
