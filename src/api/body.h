@@ -3,8 +3,7 @@
 //     REPRISE_TRY(Body body, Body::parse(exchange));
 //     auto app = body.text("app", model::kMaxAppBytes);
 //     auto ttl = body.number("ttlSeconds", 1, model::kMaxTtlSeconds);
-//     REPRISE_CHECK(body.done());          // every wrong or unknown member at once, with its
-//     pointer: 422
+//     REPRISE_CHECK(body.done());   // every wrong or unknown member at once, with its pointer: 422
 #pragma once
 
 #include <optional>

@@ -2,8 +2,8 @@
 // does.
 //
 //     SessionState state = created({.ttl_seconds = 60});
-//     apply(state, Pause{});                       // decide, then evolve; fails the test if
-//     refused EXPECT_EQ(refusal(state, Reset{}), Code::kBadTransition);
+//     apply(state, Pause{});                    // decide, then evolve; fails the test if refused
+//     EXPECT_EQ(refusal(state, Reset{}), Code::kBadTransition);
 #pragma once
 
 #include <gtest/gtest.h>

@@ -113,6 +113,24 @@ TEST(SessionActor, CallsThatWaitBecomeOneCommit) {
   EXPECT_EQ(seqs.size(), 100U);
 }
 
+TEST(SessionActor, CommitsOfSessionsCalledInOneTurnAreHandedOverTogether) {
+  Sessions sessions;
+  std::vector<SessionId> ids;
+  while (ids.size() < 10) {
+    const SessionId id = sessions.create().state.id;
+    if (sessions.service->home_index(id) == 0) ids.push_back(id);
+  }
+  // What the commit thread would find when it is woken.
+  std::vector<std::size_t> found;
+  sessions.world.committer.set_wakeup([&] { found.push_back(sessions.world.committer.queued()); });
+  for (const SessionId id : ids)
+    (void)sessions.start(sessions.service->call(id, Call{.action = append_one()}));
+  sessions.world.settle();
+  EXPECT_EQ(found, std::vector<std::size_t>{ids.size()});
+  for (const SessionId id : ids) EXPECT_EQ(sessions.get(id)->state.message_count, 1U);
+  sessions.world.committer.set_wakeup({});
+}
+
 TEST(SessionActor, RefusesMoreCallsThanMayWait) {
   Sessions sessions;
   const SessionId id = sessions.create().state.id;

@@ -2,13 +2,18 @@
 // so that byte order is numeric order; texts that are followed by something end in NUL (names hold
 // no control characters).
 //
-//     s id            the session: its state, stream and filed times (session/stored_session.h) k
-//     app NUL name  the key: the id of the session that holds it or held it last a app NUL id index
-//     by app           g graph NUL id   by graph      o owner NUL id   by owner t status id index
-//     by status        n name NUL id    by name       w id             waiting for a person x time
-//     id       expiry: a lower bound of when the session may expire e time id       ended at d
-//     stream        deleted: entries and idempotency keys of this stream are still to be swept i, j
-//     idempotency                                         (stream/idempotency.h)
+//     s id             the session: its state, stream and filed times (session/stored_session.h)
+//     k app NUL name   the key: the id of the session that holds it or held it last
+//     a app NUL id     index by app
+//     g graph NUL id   index by graph, for sessions that have one
+//     o owner NUL id   index by owner
+//     t status id      index by status
+//     n name NUL id    index by name
+//     w id             waiting for a person
+//     x time id        expiry: a lower bound of when the session may expire
+//     e time id        ended at
+//     d stream         deleted: entries and idempotency keys of this stream are still to be swept
+//     i, j             idempotency (stream/idempotency.h)
 //
 // Ids are UUIDv7, so the order of ids is the order of creation and an index read backwards is
 // newest first.

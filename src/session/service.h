@@ -101,6 +101,7 @@ class SessionService {
 
  private:
   std::size_t here() const;
+  static Error home_is_busy();
   Shard& home(SessionId id) { return *shards_[home_index(id)]; }
   rt::Task<Result<SessionId>> resolve(SessionRef session);
   // Acknowledged: what callers have been told. As stored: also what a commit has written whose

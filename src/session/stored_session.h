@@ -2,11 +2,11 @@
 //
 //     byte     1          the version
 //     bytes    stream     16
-//     varint   expiry     1 + milliseconds under which the session stands in the expiry index; 0:
-//     it does not byte     slid       1 if activity was noted without an event since the last one
-//     that was varint   slid_at    that activity, in milliseconds (only if slid) varint   revision
-//     rises with every change that people see; the etag bytes    state      model::encode_state, to
-//     the end
+//     varint   expiry     1 + milliseconds under which it stands in the expiry index; 0: it does not
+//     byte     slid       1 if activity was noted without an event since the last one that was
+//     varint   slid_at    that activity, in milliseconds (only if slid)
+//     varint   revision   rises with every change that people see; the etag
+//     bytes    state      model::encode_state, to the end
 //
 // A plain append does not write the record: the newest entry's header carries the counters, and
 // bring_up_to() puts snapshot and entry together.

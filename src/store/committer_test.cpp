@@ -45,6 +45,46 @@ TEST_F(CommitterTest, PlainAppendToAKnownStreamReadsNothing) {
   EXPECT_EQ(engine_.reads(), reads);
 }
 
+TEST_F(CommitterTest, ANewStreamIsNotLookedFor) {
+  const std::uint64_t reads = engine_.reads();
+  Commit commit = append(a_, {"1"}, 0);
+  commit.appends[0].is_new_stream = true;
+  ASSERT_TRUE(manual_.commit(std::move(commit)));
+  ASSERT_TRUE(manual_.commit(append(a_, {"2"}, 1)));
+  EXPECT_EQ(engine_.reads(), reads);
+  EXPECT_EQ(head(), 2U);
+}
+
+TEST_F(CommitterTest, CommitsSubmittedTogetherWakeTheThreadOnceAndFailAlone) {
+  int wakeups = 0;
+  manual_.committer().set_wakeup([&] { ++wakeups; });
+  std::vector<Code> codes;
+  const auto note = [&](CommitResult result) {
+    codes.push_back(result ? Code::kInternal : result.error().code);
+  };
+  std::vector<Submission> all;
+  for (std::uint64_t expected : {0, 7, 1}) all.push_back({append(a_, {"x"}, expected), note});
+  manual_.committer().submit(std::move(all));
+  EXPECT_EQ(wakeups, 1);
+  EXPECT_TRUE(manual_.committer().drain());
+  EXPECT_EQ(engine_.writes(), 1U);
+  EXPECT_EQ(codes, (std::vector{Code::kInternal, Code::kWrongSequence, Code::kInternal}));
+  // Those that find no room are refused at once, and the ones before them are kept.
+  all.clear();
+  codes.clear();
+  for (std::size_t i = 0; i < kMaxQueuedCommits + 2; ++i) all.push_back({put("k", "v"), note});
+  manual_.committer().submit(std::move(all));
+  EXPECT_EQ(codes, (std::vector{Code::kOverloaded, Code::kOverloaded}));
+  EXPECT_EQ(manual_.committer().queued(), kMaxQueuedCommits);
+  EXPECT_EQ(manual_.committer().probe().rejected_full_queue, 2U);
+  manual_.committer().close();
+  codes.clear();
+  all.push_back({put("k", "v"), note});
+  manual_.committer().submit(std::move(all));
+  EXPECT_EQ(codes, std::vector{Code::kShuttingDown});
+  EXPECT_EQ(wakeups, 2);
+}
+
 TEST_F(CommitterTest, NobodyIsToldBeforeTheWrite) {
   const auto good = manual_.submit(append(a_, {"1"}, 0));
   const auto bad = manual_.submit(append(a_, {"1"}, 0));

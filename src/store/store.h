@@ -1,9 +1,8 @@
 // The store as the layers above see it: commits go to the committer, reads to the engine.
 //
 //     Store store(engine, committer);
-//     store.submit(std::move(commit), [](CommitResult result) { ... });   // runs on the commit
-//     thread auto record = store.get(key, ReadMode::kCached);                    // kWouldBlock:
-//     ask a blocking thread
+//     store.submit(std::move(commit), [](CommitResult result) { ... });  // on the commit thread
+//     auto record = store.get(key, ReadMode::kCached);   // kWouldBlock: ask a blocking thread
 //
 // It owns neither; both must outlive it. Threads: any, for every member.
 #pragma once

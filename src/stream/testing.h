@@ -3,8 +3,7 @@
 //
 //     World world(3);
 //     world.run(world.loop(0), append(world, stream, {"a", "b"}));   // runs until nothing is left
-//     world.settle();                                               // loops and commits, to the
-//     end
+//     world.settle();                                    // loops and commits, to the end
 //
 // Included by *_test.cpp only.
 #pragma once

@@ -19,9 +19,8 @@ struct Target {
 
 // Origin form ("/v1/sessions?limit=2"), or absolute form whose authority is dropped. kBadRequest
 // for anything else, for bad percent-escapes, for an encoded NUL and for decoded bytes that are not
-// UTF-8. Empty segments stay, as do
-// "." and "..": routes do not match them. "/" is one empty segment. Parameters without '=' have an
-// empty value.
+// UTF-8. Empty segments stay, as do "." and "..": routes do not match them. "/" is one empty
+// segment. Parameters without '=' have an empty value.
 Result<Target> parse_target(std::string_view text);
 
 std::string percent_encode(std::string_view text);  // everything but unreserved characters

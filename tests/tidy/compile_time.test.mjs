@@ -9,8 +9,8 @@ import test from 'node:test';
 import { build, compileCommands } from './clang.mjs';
 import { expectNone } from './tree.mjs';
 
-// style.md says 8 s on a quiet machine. Processor time on shared cores reads up to a quarter more (service.cpp: up to
-// 8.2 s), so what is refused here is what is over 8 s beyond that noise.
+// style.md says 8 s on a quiet machine. Processor time on shared cores reads up to a quarter more, so what is
+// refused here is what is over 8 s beyond that noise.
 const limitMs = 10000;
 
 test('no file takes over 8 s to compile', () => {

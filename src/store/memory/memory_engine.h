@@ -1,9 +1,9 @@
 // An engine in memory, for tests and the simulation. Deterministic: same calls, same answers.
 //
 //     MemoryEngine engine;
-//     engine.fail_write(3, Code::kNoSpace, MemoryEngine::Outcome::kApplied);   // the third write
-//     from now auto after_crash = engine.copy();                                      // what a
-//     restart would find
+//     // The third write from now:
+//     engine.fail_write(3, Code::kNoSpace, MemoryEngine::Outcome::kApplied);
+//     auto after_crash = engine.copy();                              // what a restart would find
 //
 // A failed write whose outcome is kApplied is not seen by readers until recover() or copy(): as
 // with a real disk, nobody knows before the log is read again.
