@@ -132,7 +132,6 @@ rt::Task<> World::follow(Process& process, Reader& reader, rt::ManualLoop& loop)
                      .home = service.home_index(id),
                      .after = {},
                      .replay_until = {},
-                     .end_reason = std::nullopt,
                      .heartbeat_interval = kHeartbeat});
   const bool is_subscribed = co_await tail.subscribe();
   const auto view = co_await service.get(id);

@@ -81,7 +81,6 @@ struct OpenStream {
               .home = to.home_index(view.state.id),
               .after = {},
               .replay_until = {},
-              .end_reason = std::nullopt,
               .heartbeat_interval = heartbeat}) {}
   ~OpenStream() {
     if (has_joined) service.leave(session, client_id);

@@ -14,7 +14,7 @@ CancelScope::~CancelScope() {
 
 void CancelScope::cancel(Error reason) {
   if (reason_) return;
-  reason_ = std::move(reason);
+  reason_ = std::make_unique<Error>(std::move(reason));
   // A listener may destroy others: each is taken out before it is called.
   while (first_ != nullptr) {
     auto on_cancel = std::move(first_->on_cancel_);

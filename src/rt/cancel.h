@@ -11,6 +11,7 @@
 #include <chrono>
 #include <coroutine>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -27,7 +28,7 @@ class CancelScope {
   CancelScope& operator=(const CancelScope&) = delete;
 
   void cancel(Error reason = Error{Code::kCancelled, "the call was cancelled"});
-  bool is_cancelled() const { return reason_.has_value(); }
+  bool is_cancelled() const { return reason_ != nullptr; }
   const Error& reason() const { return *reason_; }
 
   // Something that wants to know (and does not destroy the scope when told); it leaves the scope
@@ -49,7 +50,7 @@ class CancelScope {
   };
 
  private:
-  std::optional<Error> reason_;
+  std::unique_ptr<Error> reason_;  // on the heap: idle connections have scopes, few have reasons
   Listener* first_ = nullptr;
   std::optional<Listener> parent_link_;
 };

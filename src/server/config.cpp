@@ -169,6 +169,7 @@ Result<> check(const Config& config) {
   for (const std::string& host : config.allowed_hosts) REPRISE_CHECK(check_host(host));
   REPRISE_CHECK(check_range("--threads", config.threads, 0, kMaxThreads));
   REPRISE_CHECK(check_range("--max-connections", config.max_connections, 1, 1'000'000));
+  REPRISE_CHECK(check_range("--max-in-flight", config.max_in_flight, 1, 1'000'000));
   REPRISE_CHECK(check_range("--max-body-bytes", config.max_body_bytes, 1024, kMaxBodyBytesLimit));
   REPRISE_CHECK(check_range("--block-cache-mb", config.block_cache_mb, 1, 1024 * 1024));
   REPRISE_CHECK(check_milliseconds("--idle-timeout-ms", config.idle_timeout));

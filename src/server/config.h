@@ -33,6 +33,7 @@ struct Config {
   std::vector<std::string> cors_origins;
   std::vector<std::string> allowed_hosts;  // besides the address listened on and localhost
   std::uint32_t max_connections = 20'000;
+  std::uint32_t max_in_flight = 4'096;  // per network thread
   std::uint64_t max_body_bytes = 8 * 1024 * 1024 + 64 * 1024;
   Millis idle_timeout{75'000};     // a kept-alive connection without a request
   Millis request_timeout{30'000};  // from the first byte of a request to its last

@@ -62,6 +62,7 @@ const std::map<std::string, std::string> kOtherValues = {
     {"--allowed-host", "reprise.example"},
     {"--allow-loopback-webhooks", "true"},
     {"--max-connections", "11"},
+    {"--max-in-flight", "12"},
     {"--max-body-bytes", "2048"},
     {"--idle-timeout-ms", "12"},
     {"--request-timeout-ms", "13"},

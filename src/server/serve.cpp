@@ -119,6 +119,7 @@ class Instance {
                                      .is_draining = is_draining_});
     http::ServerOptions options;
     options.max_connections = config.max_connections;
+    options.max_in_flight_per_loop = config.max_in_flight;
     options.idle_timeout = config.idle_timeout;
     options.request_timeout = config.request_timeout;
     options.parser.max_body_bytes = config.max_body_bytes;

@@ -177,6 +177,8 @@ std::vector<Setting> make_settings() {
 
   table.group("Limits");
   table.add("max-connections", "N", &Config::max_connections, "Connections at one time");
+  table.add("max-in-flight", "N", &Config::max_in_flight,
+            "Requests being answered at one time by one network thread; beyond: 503");
   table.add("max-body-bytes", "N", &Config::max_body_bytes, "Largest body of a request");
   table.add("idle-timeout-ms", "N", &Config::idle_timeout,
             "Close a kept-alive connection after this long without a request");

@@ -84,7 +84,7 @@ std::vector<std::string> index_keys(const model::SessionState& state) {
     keys.push_back(std::move(key));
   };
   add(app_prefix(state.app));
-  if (!state.graph_id.empty()) add(graph_prefix(state.graph_id));
+  add(graph_prefix(state.graph_id));
   if (!state.owner_agent.empty()) add(owner_prefix(state.owner_agent));
   add(status_prefix(state.status));
   if (state.has_key()) add(text_prefix('n', state.name));

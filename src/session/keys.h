@@ -5,7 +5,7 @@
 //     s id             the session: its state, stream and filed times (session/stored_session.h)
 //     k app NUL name   the key: the id of the session that holds it or held it last
 //     a app NUL id     index by app
-//     g graph NUL id   index by graph, for sessions that have one
+//     g graph NUL id   index by graph
 //     o owner NUL id   index by owner
 //     t status id      index by status
 //     n name NUL id    index by name

@@ -119,8 +119,7 @@ Result<std::string> choose_index(const store::Store& store, const Filter& filter
     REPRISE_TRY(const auto rows, count(store, *filter.app, "", {}));
     consider(app_prefix(*filter.app), rows);
   }
-  // Sessions without a graph are in no index of graphs.
-  if (filter.graph_id && !filter.graph_id->empty()) {
+  if (filter.graph_id) {
     REPRISE_TRY(const auto rows, count(store, "", *filter.graph_id, {}));
     consider(graph_prefix(*filter.graph_id), rows);
   }

@@ -68,9 +68,6 @@ TEST_F(ListTest, NewestFirstAndEveryFilterNarrowsIt) {
   EXPECT_EQ(found({.app = "slack", .owner_agent = "agent-1"}), (Names{"two"}));
   EXPECT_EQ(found({.pool_key = "pool"}), Names{});
   EXPECT_EQ(found({.created_after = after_one}), (Names{"four", "three", "two"}));
-  EXPECT_EQ(found({.graph_id = ""}), Names{});
-  add("without a graph");
-  EXPECT_EQ(found({.graph_id = ""}), (Names{"without a graph"}));
   EXPECT_EQ(found({.created_before = after_one}), Names{});
   EXPECT_EQ(found({.created_before = after_one + Millis{1}}), (Names{"one"}));
   EXPECT_EQ(found({.name_starts_with = "t"}), (Names{"three", "two"}));

@@ -63,7 +63,8 @@ TEST_F(CommitterTest, CommitsSubmittedTogetherWakeTheThreadOnceAndFailAlone) {
     codes.push_back(result ? Code::kInternal : result.error().code);
   };
   std::vector<Submission> all;
-  for (std::uint64_t expected : {0, 7, 1}) all.push_back({append(a_, {"x"}, expected), note});
+  for (const std::uint64_t expected : {0U, 7U, 1U})
+    all.push_back({append(a_, {"x"}, expected), note});
   manual_.committer().submit(std::move(all));
   EXPECT_EQ(wakeups, 1);
   EXPECT_TRUE(manual_.committer().drain());
@@ -83,6 +84,8 @@ TEST_F(CommitterTest, CommitsSubmittedTogetherWakeTheThreadOnceAndFailAlone) {
   manual_.committer().submit(std::move(all));
   EXPECT_EQ(codes, std::vector{Code::kShuttingDown});
   EXPECT_EQ(wakeups, 2);
+  while (manual_.committer().drain()) {
+  }
 }
 
 TEST_F(CommitterTest, NobodyIsToldBeforeTheWrite) {

@@ -50,8 +50,7 @@ struct TailRequest {
   StreamId stream;
   std::size_t home = 0;  // the index of the stream's home loop
   Seq after;
-  Seq replay_until;                       // replayComplete follows the entry with this number
-  std::optional<std::string> end_reason;  // the stream has ended at `replay_until`
+  Seq replay_until;  // replayComplete follows the entry with this number
   rt::Nanos heartbeat_interval{std::chrono::seconds{15}};
 };
 
