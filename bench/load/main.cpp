@@ -27,6 +27,7 @@ loads
   open     opens a stream at --after, waits until it is live, closes it;
            --count times, one at a time
   disk     what one 4 KiB write with fdatasync costs in the present directory
+  send     what one send to each of --readers loopback connections costs, and nothing else
 
 options
   --pid N --ids FILE --connections 64 --readers 1 --batch 1 --count 0 --window 1 --after 0
@@ -109,7 +110,7 @@ int main(int count, char** words) {
   const std::map<std::string, void (*)(const Options&)> loads = {
       {"append", run_append}, {"create", run_create}, {"replay", run_replay},
       {"fanout", run_fanout}, {"idle", run_idle},     {"open", run_open},
-      {"disk", run_disk},
+      {"disk", run_disk},     {"send", run_send},
   };
   const auto load = loads.find(options.load);
   if (load == loads.end()) die("unknown load " + options.load);

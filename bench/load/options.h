@@ -41,5 +41,6 @@ void run_fanout(const Options& options);
 void run_idle(const Options& options);
 void run_open(const Options& options);
 void run_disk(const Options& options);
+void run_send(const Options& options);
 
 }  // namespace reprise::load
