@@ -1,5 +1,6 @@
-// What the kernel alone takes to deliver one frame to each of many loopback connections: one send each, by a process
-// that does nothing else, to a child that only reads. The ceiling of every single-event fan-out on this machine.
+// What the kernel alone takes to deliver one frame to each of many loopback connections: one send
+// each, by a process that does nothing else, to a child that only reads. The ceiling of every
+// single-event fan-out on this machine.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -2,7 +2,7 @@
 //
 //     byte     1          the version
 //     bytes    stream     16
-//     varint   expiry     1 + milliseconds under which it stands in the expiry index; 0: it does not
+//     varint   expiry     1 + milliseconds under which it stands in the expiry index; 0: not there
 //     byte     slid       1 if activity was noted without an event since the last one that was
 //     varint   slid_at    that activity, in milliseconds (only if slid)
 //     varint   revision   rises with every change that people see; the etag
