@@ -90,9 +90,11 @@ void add_system_routes(http::Router& router, const SystemContext& context) {
   const auto add = [&](std::string path, http::Scope scope,
                        rt::Task<Result<Reply>> (*handler)(SystemContext, Exchange&),
                        std::string_view produces = "application/json") {
-    router.add(wire::Method::kGet, std::move(path), scope,
-               [context, handler](Exchange& exchange) { return handler(context, exchange); },
-               {produces});
+    http::Route& route = router.add(
+        wire::Method::kGet, std::move(path), scope,
+        [context, handler](Exchange& exchange) { return handler(context, exchange); }, {produces});
+    // How the server is must be answered most of all when it has too much to do.
+    route.is_never_shed = true;
   };
   // Probes come from load balancers and orchestrators, which have no token and learn nothing.
   add("/healthz", http::Scope::kNone, healthz);

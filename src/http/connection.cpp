@@ -334,9 +334,7 @@ Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) 
   if (std::none_of(produces.begin(), produces.end(),
                    [&](std::string_view type) { return exchange.accepts(type); }))
     return fail(Code::kNotAcceptable, fmt::format("offered is {}", fmt::join(produces, ", ")));
-  // Whether the server is alive must be answered most of all when it is busy.
-  const bool may_be_shed = match.route->scope != Scope::kNone;
-  if (may_be_shed && set_.in_flight_ >= set_.options_.max_in_flight_per_loop) {
+  if (!match.route->is_never_shed && set_.in_flight_ >= set_.options_.max_in_flight_per_loop) {
     set_.probe_.shed.fetch_add(1, std::memory_order_relaxed);
     return fail(Code::kOverloaded, "too many requests are being answered");
   }

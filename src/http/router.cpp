@@ -15,8 +15,8 @@ struct Router::Node {
 Router::Router() : root_(std::make_unique<Node>()) {}
 Router::~Router() = default;
 
-void Router::add(wire::Method method, std::string pattern, Scope scope, Handler handler,
-                 std::vector<std::string_view> produces) {
+Route& Router::add(wire::Method method, std::string pattern, Scope scope, Handler handler,
+                   std::vector<std::string_view> produces) {
   REPRISE_ASSERT(pattern.starts_with('/'), pattern);
   Node* node = root_.get();
   for (std::size_t at = 1; at <= pattern.size();) {
@@ -30,6 +30,7 @@ void Router::add(wire::Method method, std::string pattern, Scope scope, Handler 
   routes_.push_back(std::make_unique<Route>(
       Route{method, std::move(pattern), scope, std::move(handler), std::move(produces)}));
   node->routes.push_back(routes_.back().get());
+  return *routes_.back();
 }
 
 // Follows the literal part first, then the captured one. A path that exists both ways is the

@@ -26,6 +26,7 @@ struct Route {
   Scope scope = Scope::kRead;  // kNone: open to everybody
   Handler handler;
   std::vector<std::string_view> produces;  // media types a client must accept one of; else 406
+  bool is_never_shed = false;              // answered also when too much is going on
 };
 
 struct Match {
@@ -37,8 +38,8 @@ class Router {
  public:
   Router();
   ~Router();
-  void add(wire::Method method, std::string pattern, Scope scope, Handler handler,
-           std::vector<std::string_view> produces = {"application/json"});
+  Route& add(wire::Method method, std::string pattern, Scope scope, Handler handler,
+             std::vector<std::string_view> produces = {"application/json"});
   // HEAD is answered by the GET route.
   Match find(wire::Method method, const std::vector<std::string>& segments) const;
   // The methods a path knows, as the Allow header says them; empty if there is no such path.

@@ -10,18 +10,6 @@
 #include "wire/limits.h"
 
 namespace reprise::wire {
-namespace {
-
-// Keeps a buffer for the next message, unless it has grown.
-void forget(std::string& text) {
-  if (text.capacity() > kKeptLineBytes)
-    text = std::string();
-  else
-    text.clear();
-}
-
-}  // namespace
-
 struct HeadReader::Callbacks {
   static HeadReader& self(llhttp_t* parser) { return *static_cast<HeadReader*>(parser->data); }
   static int on_url(llhttp_t* parser, const char* at, std::size_t length) {
@@ -77,10 +65,10 @@ void HeadReader::reset() {
   line_bytes_ = 0;
   header_lines_ = 0;
   lines_.reset();
-  method = std::string();
-  target = std::string();
-  forget(field_);
-  forget(value_);
+  empty_buffer(method);
+  empty_buffer(target);
+  empty_buffer(field_);
+  empty_buffer(value_);
   headers.clear();
   llhttp_init(&llhttp_, kind_ == Kind::kRequest ? HTTP_REQUEST : HTTP_RESPONSE,
               &Callbacks::settings());

@@ -61,10 +61,13 @@ Result<bool> LineReader::take(std::string_view& bytes, std::string_view& line) {
 
 void LineReader::reset() {
   is_line_out_ = false;
-  if (pending_.capacity() > kKeptLineBytes)
-    pending_ = std::string();
-  else
-    pending_.clear();
+  empty_buffer(pending_);
+}
+
+void empty_buffer(std::string& text) {
+  // Not by assigning an empty string: that keeps the memory.
+  if (text.capacity() > kKeptLineBytes) std::string().swap(text);
+  text.clear();
 }
 
 bool is_token(std::string_view text) {

@@ -30,6 +30,9 @@ class LineReader {
   bool is_line_out_ = false;  // pending_ is what the caller was given
 };
 
+// Empties it and keeps its memory for the next message, unless it has grown beyond kKeptLineBytes.
+void empty_buffer(std::string& text);
+
 // How many bytes of `bytes` belong to the present line: up to and with the first LF, or all.
 std::size_t line_piece(std::string_view bytes);
 

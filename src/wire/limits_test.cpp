@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "wire/http.h"
+#include "wire/http_lines.h"
 #include "wire/json.h"
 
 namespace reprise::wire {
@@ -59,6 +60,18 @@ TEST(WireLimits, ALineLongerThanIsKeptIsReadAndTheNextOneToo) {
   EXPECT_EQ(parser.take().headers.get("x")->size(), 2 * kKeptLineBytes);
   ASSERT_TRUE(parser.feed(get("GET", "/next")));
   EXPECT_EQ(parser.take().target, "/next");
+}
+
+TEST(WireLimits, ABufferThatHasGrownIsGivenBackAndASmallOneKept) {
+  std::string grown(kKeptLineBytes + 1, 'x');
+  empty_buffer(grown);
+  EXPECT_TRUE(grown.empty());
+  EXPECT_LT(grown.capacity(), kKeptLineBytes);
+  std::string small(kKeptLineBytes, 'x');
+  small.shrink_to_fit();
+  empty_buffer(small);
+  EXPECT_TRUE(small.empty());
+  EXPECT_GE(small.capacity(), kKeptLineBytes);
 }
 
 TEST(WireLimits, DocumentsAroundTheKeptSizeReadTheSame) {

@@ -59,8 +59,9 @@ std::vector<SseEvent> SseDecoder::feed(std::string_view bytes) {
     const std::string_view piece = bytes.substr(0, end);
     if (line_.size() + piece.size() + data_.size() > max_frame_bytes_) {
       has_overflowed_ = true;
-      line_ = std::string();
-      data_ = std::string();
+      // Swapped, because assigning an empty string keeps the memory.
+      std::string().swap(line_);
+      std::string().swap(data_);
       break;
     }
     if (end == std::string_view::npos) {

@@ -48,7 +48,9 @@ describe('a faulty disk', () => {
     const refusedAfter = performance.now() - started;
     assert.ok(refusedAfter < 5_000, `refusing took ${refusedAfter} ms`);
     // Health is answered all the same, and nothing else comes back before the disk does.
-    assert.equal((await server.call('GET', '/healthz')).status, 200);
+    for (const probe of ['/healthz', '/v1/health', '/metrics']) {
+      assert.equal((await server.call('GET', probe)).status, 200, probe);
+    }
     await server.refused(503, 'overloaded', 'GET', `/v1/sessions/${sessions[0]}`);
     assert.equal(answered, 80);
     set('none');
