@@ -213,13 +213,19 @@ TEST(Tls, HoldsARecordThatDoesNotFitAndSendsItByItself) { run_on_a_loop(hold_a_r
 Task<> offer_beyond_the_limit(RealLoop& loop) {
   SocketPair pair = co_await tls_pair(loop);
   fill(*pair.server);
-  const std::size_t held = pair.server->held_bytes();
   const std::string more(2 * kMaxTlsHeldBytes, 'x');
-  for (int round = 0; round < 10; ++round) EXPECT_EQ(try_write(*pair.server, more), 0U);
-  EXPECT_EQ(pair.server->held_bytes(), held);
+  // The kernel may find room in between; then the record goes, and perhaps another is held.
+  int refused = 0;
+  for (int round = 0; round < 1'000 && refused < 10; ++round) {
+    const auto count = try_write(*pair.server, more);
+    EXPECT_TRUE(count.has_value());
+    if (count.value_or(0) == 0) ++refused;
+    EXPECT_LE(pair.server->held_bytes(), kMaxTlsHeldBytes);
+  }
+  EXPECT_EQ(refused, 10);
 }
 
-TEST(Tls, TakesNothingWhileARecordIsHeld) { run_on_a_loop(offer_beyond_the_limit); }
+TEST(Tls, HoldsOneRecordHoweverMuchIsOffered) { run_on_a_loop(offer_beyond_the_limit); }
 
 Task<> shut_down_while_holding(RealLoop& loop) {
   SocketPair pair = co_await tls_pair(loop);

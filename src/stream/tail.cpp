@@ -38,7 +38,7 @@ Tail::Tail(Hub& hub, store::AsyncStore& store, Outlet& outlet, const TailFrames&
       store_(store),
       outlet_(outlet),
       frames_(frames),
-      request_(std::move(request)),
+      request_(request),
       changed_(hub.loop()),
       cursor_(request_.after) {}
 
