@@ -121,8 +121,8 @@ Result<> check_not_headless(const std::string& directory) {
 
 // Which keys of the memtable follow each other: new sessions have rising ids, so in every table and
 // index the next key stands close behind the last one, and is found from there instead of from the
-// top of the skip list. Half of what inserting costs when sessions are created. Records must never be
-// deleted by range: this version may use the hints for the wrong one of its two lists then.
+// top of the skip list. Half of what inserting costs when sessions are created. Records must never
+// be deleted by range: this version may use the hints for the wrong one of its two lists then.
 class NeighboursInMemory final : public rocksdb::SliceTransform {
  public:
   const char* Name() const override { return "reprise.table"; }
