@@ -1,70 +1,22 @@
 // The server over TLS: handshakes end in time, and the last bytes before a close arrive.
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
-#include <stdlib.h>
-
-#include <filesystem>
 
 #include "http/server.h"
 #include "http/testing.h"
+#include "rt/test_certificate.h"
 
 namespace reprise::http {
 namespace {
 
+using rt::certificate;
 using testing::RawClient;
 using testing::request_text;
 using testing::TestServer;
 
-// A self-signed certificate for 127.0.0.1 in a temporary directory.
-class Certificate {
- public:
-  Certificate() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "reprise-http-XXXXXX").string();
-    REPRISE_ASSERT(::mkdtemp(pattern.data()) != nullptr);
-    directory_ = pattern;
-    EVP_PKEY* key = EVP_EC_gen("P-256");
-    X509* made = X509_new();
-    X509_set_version(made, 2);
-    X509_gmtime_adj(X509_getm_notBefore(made), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(made), 3600);
-    X509_set_pubkey(made, key);
-    X509_EXTENSION* names =
-        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "IP:127.0.0.1");
-    X509_add_ext(made, names, -1);
-    X509_EXTENSION_free(names);
-    REPRISE_ASSERT(X509_sign(made, key, EVP_sha256()) > 0);
-    BIO* file = BIO_new_file(chain().c_str(), "w");
-    REPRISE_ASSERT(PEM_write_bio_X509(file, made) == 1);
-    BIO_free(file);
-    file = BIO_new_file(this->key().c_str(), "w");
-    REPRISE_ASSERT(PEM_write_bio_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr) == 1);
-    BIO_free(file);
-    X509_free(made);
-    EVP_PKEY_free(key);
-  }
-  ~Certificate() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  Certificate(const Certificate&) = delete;
-  Certificate& operator=(const Certificate&) = delete;
-  std::string chain() const { return (directory_ / "chain.pem").string(); }
-  std::string key() const { return (directory_ / "key.pem").string(); }
-
- private:
-  std::filesystem::path directory_;
-};
-
-const Certificate& certificate() {
-  static const Certificate made;
-  return made;
-}
-
 ServerOptions encrypted() {
   ServerOptions options;
-  options.tls = rt::TlsContext::server(certificate().chain(), certificate().key()).value();
+  options.tls =
+      rt::TlsContext::server(certificate().certificate_file(), certificate().key_file()).value();
   return options;
 }
 
@@ -73,8 +25,9 @@ rt::Task<> ask(rt::RealLoop& loop, std::uint16_t port, std::string request,
                Result<std::string>& answer) {
   auto plain = co_await rt::connect(loop, {"127.0.0.1", port});
   REPRISE_ASSERT(plain.has_value());
-  auto socket = co_await rt::connect_tls(rt::TlsContext::client(certificate().chain()).value(),
-                                         std::move(*plain), "127.0.0.1");
+  auto socket =
+      co_await rt::connect_tls(rt::TlsContext::client(certificate().certificate_file()).value(),
+                               std::move(*plain), "127.0.0.1");
   REPRISE_ASSERT(socket.has_value());
   const auto sent = co_await (*socket)->write(request);
   REPRISE_ASSERT(sent.has_value());

@@ -5,8 +5,10 @@
 // sometimes again while it starts, and started on the same directory. Then everything it ever said
 // is compared with what it says now (see ledger.mjs).
 //
-//     node --test tests/crash/                                    # 40 kills, about a minute
-//     REPRISE_CRASH_KILLS=500 node --test tests/crash/            # 500 kills, about ten minutes
+// Two servers go through it side by side, each with half of the kills.
+//
+//     node --test tests/crash/                                    # 200 kills, about a minute
+//     REPRISE_CRASH_KILLS=1000 node --test tests/crash/           # 1,000 kills, some minutes
 //     REPRISE_CRASH_SEED=7 node --test tests/crash/               # the choices of that seed again
 //
 // REPRISE_CRASH_WRITERS (8) is how many write at once.
@@ -18,7 +20,8 @@ import {
 } from '../e2e/harness.mjs';
 import { SessionLedger, fillOf, verifyList, verifySession } from './ledger.mjs';
 
-const KILLS = Number(process.env.REPRISE_CRASH_KILLS ?? 40);
+const SERVERS = 2;
+const KILLS = Math.ceil(Number(process.env.REPRISE_CRASH_KILLS ?? 200) / SERVERS); // of each
 const WRITERS = Number(process.env.REPRISE_CRASH_WRITERS ?? 8);
 const MOVES = {
   INITIALIZING: ['ACTIVE', 'PAUSED'],
@@ -210,9 +213,10 @@ class Load {
   }
 }
 
-describe('crash', () => {
-  it(`loses nothing acknowledged over ${KILLS} kills`, { timeout: 3_600_000 }, async (test) => {
-    const random = randomFrom(seedFor('REPRISE_CRASH_SEED'));
+describe('crash', { concurrency: SERVERS }, () => {
+  const seed = seedFor('REPRISE_CRASH_SEED');
+  const losesNothing = (which) => async (test) => {
+    const random = randomFrom(seed + which);
     const load = new Load(random);
     // Bounded in time: a slow machine makes fewer kills rather than a longer test.
     const limit = Date.now() + Math.max(60_000, KILLS * 1_500);
@@ -245,5 +249,9 @@ describe('crash', () => {
     test.diagnostic(`${kills} kills, ${load.ledgers.length} sessions, ${load.appends} events `
       + `acknowledged, ${load.retried} appends sent again, ${load.shown} events shown live`);
     assert.ok(kills >= KILLS / 4 && load.appends > kills, 'there was no load to speak of');
-  });
+  };
+  for (let which = 0; which < SERVERS; which += 1) {
+    it(`server ${which + 1} loses nothing acknowledged over ${KILLS} kills`,
+      { timeout: 3_600_000 }, losesNothing(which));
+  }
 });
