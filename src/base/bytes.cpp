@@ -92,6 +92,18 @@ bool ByteReader::text(std::string& value) {
   return true;
 }
 
+std::string prefix_end(std::string prefix) {
+  while (!prefix.empty()) {
+    auto& last = prefix.back();
+    if (static_cast<unsigned char>(last) != 0xff) {
+      last = static_cast<char>(static_cast<unsigned char>(last) + 1);
+      return prefix;
+    }
+    prefix.pop_back();
+  }
+  return prefix;
+}
+
 std::string to_hex(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -113,13 +125,16 @@ int hex_digit(char c) {
 
 constexpr char kBase64Url[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-constexpr std::array<signed char, 256> make_base64_values() {
+constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::array<signed char, 256> make_base64_values(const char* alphabet) {
   std::array<signed char, 256> values{};
   for (auto& value : values) value = -1;
-  for (signed char i = 0; i < 64; ++i) values[static_cast<unsigned char>(kBase64Url[i])] = i;
+  for (signed char i = 0; i < 64; ++i) values[static_cast<unsigned char>(alphabet[i])] = i;
   return values;
 }
-constexpr auto kBase64Values = make_base64_values();
+constexpr auto kBase64Values = make_base64_values(kBase64);
+constexpr auto kBase64UrlValues = make_base64_values(kBase64Url);
 }  // namespace
 
 std::optional<std::string> from_hex(std::string_view text) {
@@ -133,6 +148,16 @@ std::optional<std::string> from_hex(std::string_view text) {
     bytes.push_back(static_cast<char>(high * 16 + low));
   }
   return bytes;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text = to_base64url(bytes);
+  for (char& c : text) {
+    if (c == '-') c = '+';
+    if (c == '_') c = '/';
+  }
+  text.append((4 - text.size() % 4) % 4, '=');
+  return text;
 }
 
 std::string to_base64url(std::string_view bytes) {
@@ -152,14 +177,17 @@ std::string to_base64url(std::string_view bytes) {
   return text;
 }
 
-std::optional<std::string> from_base64url(std::string_view text) {
+namespace {
+
+std::optional<std::string> decode_base64(std::string_view text,
+                                         const std::array<signed char, 256>& values) {
   if (text.size() % 4 == 1) return std::nullopt;
   std::string bytes;
   bytes.reserve(text.size() * 3 / 4);
   std::uint32_t buffer = 0;
   int bits = 0;
   for (const char c : text) {
-    const signed char value = kBase64Values[static_cast<unsigned char>(c)];
+    const signed char value = values[static_cast<unsigned char>(c)];
     if (value < 0) return std::nullopt;
     buffer = (buffer << 6) | static_cast<std::uint32_t>(value);
     bits += 6;
@@ -171,6 +199,18 @@ std::optional<std::string> from_base64url(std::string_view text) {
   // Left-over bits must be zero, or two texts would mean the same bytes.
   if ((buffer & ((1U << bits) - 1)) != 0) return std::nullopt;
   return bytes;
+}
+
+}  // namespace
+
+std::optional<std::string> from_base64url(std::string_view text) {
+  return decode_base64(text, kBase64UrlValues);
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+  return decode_base64(text, kBase64Values);
 }
 
 }  // namespace reprise

@@ -39,8 +39,14 @@ class ByteReader {
   bool ok_ = true;
 };
 
+// The first key after all keys with this prefix; empty where there is none.
+std::string prefix_end(std::string prefix);
+
 std::string to_hex(std::string_view bytes);
 std::optional<std::string> from_hex(std::string_view text);
+// base64 with padding (RFC 4648 section 4).
+std::string to_base64(std::string_view bytes);
+std::optional<std::string> from_base64(std::string_view text);
 // base64url without padding (RFC 4648 section 5).
 std::string to_base64url(std::string_view bytes);
 std::optional<std::string> from_base64url(std::string_view text);

@@ -151,7 +151,14 @@ TEST(Bytes, RandomBytesSurviveHexAndBase64Url) {
     random.fill(reinterpret_cast<unsigned char*>(bytes.data()), size);
     EXPECT_EQ(from_hex(to_hex(bytes)), bytes);
     EXPECT_EQ(from_base64url(to_base64url(bytes)), bytes);
+    EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
   }
+}
+
+TEST(Bytes, TheEndOfAPrefixIsTheFirstKeyBeyondIt) {
+  EXPECT_EQ(prefix_end("ab"), "ac");
+  EXPECT_EQ(prefix_end(std::string("a\xff\xff")), "b");
+  EXPECT_EQ(prefix_end(std::string("\xff")), "");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ bool is_retryable(Code code) {
   // A read-only store stays so until an operator restarts the server, but the client's request is
   // fine: "retryable" tells that trying again later is right.
   const int status = error_row(code).http_status;
+  if (code == Code::kSessionBusy) return true;  // until that input is over
   return status == 429 || status == 503 || status == 408;
 }
 

@@ -50,6 +50,7 @@ TEST(Error, OnlyErrorsThatPassAreRetryable) {
   EXPECT_TRUE(is_retryable(Code::kTooManyRequests));
   EXPECT_TRUE(is_retryable(Code::kOverloaded));
   EXPECT_TRUE(is_retryable(Code::kNoSpace));
+  EXPECT_TRUE(is_retryable(Code::kSessionBusy));
   EXPECT_FALSE(is_retryable(Code::kInvalid));
   EXPECT_FALSE(is_retryable(Code::kCorrupt));
   EXPECT_FALSE(is_retryable(Code::kBadTransition));

@@ -1,102 +1,36 @@
 #include "rt/socket.h"
 
 #include <fmt/format.h>
-#include <linux/sockios.h>
 #include <netinet/tcp.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 
 #include "base/assert.h"
 #include "rt/asio_native.h"
+#include "rt/descriptor.h"
 #include "rt/tcp_socket.h"
 
 namespace reprise::rt {
 
 using boost::asio::ip::tcp;
 
-Error io_error(const boost::system::error_code& error) {
-  // Aborted: close() came while it waited. A bad descriptor: close() came before.
-  if (error == boost::asio::error::operation_aborted || error == boost::asio::error::bad_descriptor)
-    return Error{Code::kClosed, "the connection was closed"};
-  return Error{Code::kIo, error.message()};
-}
-
-Error system_error(int number) { return io_error({number, boost::system::system_category()}); }
-
-TcpSocket::TcpSocket(tcp::socket socket) : socket_(std::move(socket)) {
+TcpSocket::TcpSocket(tcp::socket socket) : StreamSocket(std::move(socket)) {
   boost::system::error_code ignored;
-  socket_.native_non_blocking(true, ignored);
-  socket_.set_option(tcp::no_delay(true), ignored);
+  native().set_option(tcp::no_delay(true), ignored);
 }
-
-void TcpSocket::start_read(std::span<char> buffer, OnRead done) {
-  socket_.async_read_some(
-      boost::asio::buffer(buffer.data(), buffer.size()),
-      [done = std::move(done)](const boost::system::error_code& error, std::size_t count) mutable {
-        if (error == boost::asio::error::eof) return done(std::size_t{0});
-        if (error) return done(fail(io_error(error)));
-        done(count);
-      });
-}
-
-void TcpSocket::start_wait(tcp::socket::wait_type kind, OnReady done) {
-  socket_.async_wait(kind,
-                     [done = std::move(done)](const boost::system::error_code& error) mutable {
-                       if (error) return done(fail(io_error(error)));
-                       done({});
-                     });
-}
-
-void TcpSocket::start_wait_writable(OnReady done) {
-  start_wait(tcp::socket::wait_write, std::move(done));
-}
-
-Result<std::size_t> TcpSocket::try_write(std::span<const iovec> parts) {
-  msghdr message{};
-  // sendmsg only reads the vector; its type just does not say so.
-  message.msg_iov = const_cast<iovec*>(parts.data());
-  // More than the system takes in one call is a short write, not an error.
-  message.msg_iovlen = std::min<std::size_t>(parts.size(), IOV_MAX);
-  for (;;) {
-    const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) return static_cast<std::size_t>(sent);
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return std::size_t{0};
-    return fail(system_error(errno));
-  }
-}
-
-void TcpSocket::shutdown_write() {
-  boost::system::error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_send, ignored);
-}
-
-void TcpSocket::close() {
-  boost::system::error_code ignored;
-  socket_.close(ignored);
-}
-
-bool TcpSocket::is_open() const { return socket_.is_open(); }
 
 std::string TcpSocket::peer_address() const {
   boost::system::error_code error;
-  const auto peer = socket_.remote_endpoint(error);
+  const auto peer = native().remote_endpoint(error);
   return error ? std::string{} : peer.address().to_string();
 }
 
-std::size_t TcpSocket::unsent_bytes() const {
-  int bytes = 0;
-  if (::ioctl(const_cast<tcp::socket&>(socket_).native_handle(), SIOCOUTQ, &bytes) != 0) return 0;
-  return static_cast<std::size_t>(bytes);
-}
+Result<> Socket::depart() { return fail(Code::kIo, "this socket stays on its loop"); }
+Result<> Socket::arrive(RealLoop&) { return fail(Code::kIo, "this socket stays on its loop"); }
 
 Task<Result<>> Socket::write(std::string_view bytes) {
   while (!bytes.empty() || held_bytes() > 0) {
@@ -141,23 +75,6 @@ namespace {
 
 constexpr int kAcceptsPerTurn = 64;
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{50};
-
-// A file descriptor on its way to a loop; closed if it never arrives.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (is_valid()) ::close(number_);
-  }
-  bool is_valid() const { return number_ >= 0; }
-  int number() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
 
 class TcpListener final : public Listener {
  public:
@@ -263,6 +180,12 @@ Result<std::unique_ptr<Listener>> Listener::bind(RealLoop& loop, const Endpoint&
 }
 
 Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint) {
+  CancelScope scope;
+  co_return co_await connect(loop, std::move(endpoint), scope, Deadline::never());
+}
+
+Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint, CancelScope& scope,
+                                              Deadline deadline) {
   boost::system::error_code error;
   tcp::resolver resolver(loop.native().context);
   const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port), error);
@@ -285,7 +208,25 @@ Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint)
     void await_resume() const {}
   };
   Connect connecting{tcp::socket(loop.native().context), found};
+  bool is_late = false;
+  const auto give_up = [&connecting] {
+    boost::system::error_code ignored;
+    connecting.socket.close(ignored);
+  };
+  if (scope.is_cancelled()) co_return fail(scope.reason());
+  const CancelScope::Listener cancelled(scope, give_up);
+  Timer timer(loop.timers());
+  if (!deadline.is_never())
+    timer.arm(deadline.at(), [&] {
+      is_late = true;
+      give_up();
+    });
   co_await connecting;
+  timer.cancel();
+  if (scope.is_cancelled()) co_return fail(scope.reason());
+  if (is_late)
+    co_return fail(Code::kDeadline,
+                   fmt::format("no connection to {}:{} in time", endpoint.host, endpoint.port));
   if (connecting.error)
     co_return fail(Code::kIo, fmt::format("cannot connect to {}:{}: {}", endpoint.host,
                                           endpoint.port, connecting.error.message()));

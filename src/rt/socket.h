@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "rt/cancel.h"
 #include "rt/real_loop.h"
 #include "rt/task.h"
 
@@ -88,6 +89,12 @@ class Socket {
   // Bytes taken by try_write that still wait in this process (a TLS record that did not fit the
   // kernel's buffer). They are sent without further calls, but close() drops them.
   virtual std::size_t held_bytes() const { return 0; }
+
+  // Moves to another loop: depart() on the one it lives on, when nothing waits on it and nothing is
+  // held; then, on the new one, arrive(). In between it is closed to everybody. kIo, and it stays
+  // closed, where that does not work.
+  virtual Result<> depart();
+  virtual Result<> arrive(RealLoop& loop);
 };
 
 struct Endpoint {
@@ -118,5 +125,8 @@ class Listener {
 // A connection to a server, for clients. Resolves the name on the calling thread (the command line
 // has no other).
 Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint);
+// The same with an end: a peer that drops what it gets would be waited for for minutes. kDeadline.
+Task<Result<std::unique_ptr<Socket>>> connect(RealLoop& loop, Endpoint endpoint, CancelScope& scope,
+                                              Deadline deadline);
 
 }  // namespace reprise::rt

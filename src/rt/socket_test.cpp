@@ -51,6 +51,36 @@ Task<> speak_both_ways(RealLoop& loop) {
 
 TEST(Socket, SpeaksBothWays) { run_on_a_loop(speak_both_ways); }
 
+// A listener whose queue is full takes no part in a handshake any more.
+Task<> connect_to_the_silent(RealLoop& loop) {
+  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof where;
+  auto* address = reinterpret_cast<sockaddr*>(&where);
+  REPRISE_ASSERT(::bind(silent, address, length) == 0 && ::listen(silent, 0) == 0 &&
+                 ::getsockname(silent, address, &length) == 0);
+  const Endpoint endpoint{"127.0.0.1", ntohs(where.sin_port)};
+  std::vector<std::unique_ptr<Socket>> queued;
+  CancelScope scope;
+  for (;;) {
+    auto socket = co_await connect(loop, endpoint, scope, Deadline::after(loop, 100ms));
+    if (!socket) {
+      EXPECT_EQ(socket.error().code, Code::kDeadline);
+      break;
+    }
+    queued.push_back(std::move(*socket));
+  }
+  EXPECT_FALSE(queued.empty());
+  loop.post([&scope] { scope.cancel(); });
+  const auto cancelled = co_await connect(loop, endpoint, scope, Deadline::never());
+  EXPECT_EQ(cancelled ? Code::kInternal : cancelled.error().code, Code::kCancelled);
+  ::close(silent);
+}
+
+TEST(Socket, ConnectingEndsAtItsDeadline) { run_on_a_loop(connect_to_the_silent); }
+
 Task<> half_close(RealLoop& loop) {
   SocketPair pair = co_await connected_pair(loop);
   EXPECT_TRUE((co_await pair.client->write("all I have")).has_value());

@@ -46,6 +46,8 @@ class TlsSocket final : public Socket {
   std::string peer_address() const override { return plain_->peer_address(); }
   std::size_t unsent_bytes() const override { return plain_->unsent_bytes() + held_bytes(); }
   std::size_t held_bytes() const override { return held_.size(); }
+  Result<> depart() override { return plain_->depart(); }
+  Result<> arrive(RealLoop& loop) override { return plain_->arrive(loop); }
 
  private:
   void say_goodbye();

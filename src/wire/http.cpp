@@ -91,23 +91,29 @@ void append_response_head(std::string& out, int status, const Headers& headers,
   out += reason_phrase(status);
   out += "\r\n";
   bool has_connection = false;
+  bool has_upgrade = false;
   for (const Header& header : headers) {
     REPRISE_ASSERT(is_token(header.name), header.name);
     REPRISE_ASSERT(!splits_a_head(header.value), header.name);
     REPRISE_ASSERT(!body_bytes || header.name != "content-length", header.value);
     has_connection |= header.name == "connection";
+    has_upgrade |= header.name == "upgrade";
   }
   out += headers.lines();
-  // RFC 9110 section 8.6: never in an interim response or a 204.
-  if (body_bytes && status >= 200 && status != 204) {
+  // RFC 9110 section 8.6: never in an interim response or a 204, and in a 304 only the length that
+  // the 200 would have had.
+  if (body_bytes && status >= 200 && status != 204 && status != 304) {
     out += "content-length: ";
     append_number(out, static_cast<std::uint64_t>(*body_bytes));
     out += "\r\n";
   }
   // Said both ways, because an HTTP/1.0 client keeps the connection only when told. An interim
   // response says nothing: the final one will.
-  if (!has_connection && status >= 200)
-    out += keep_alive ? "connection: keep-alive\r\n" : "connection: close\r\n";
+  if (!has_connection && status >= 200) {
+    // RFC 9110 section 7.8: who sends Upgrade says so here too.
+    out += has_upgrade ? "connection: upgrade, " : "connection: ";
+    out += keep_alive ? "keep-alive\r\n" : "close\r\n";
+  }
   out += "\r\n";
 }
 

@@ -16,6 +16,10 @@ struct HeadReader::Callbacks {
     self(parser).target.append(at, length);
     return 0;
   }
+  static int on_status(llhttp_t* parser, const char* at, std::size_t length) {
+    self(parser).reason.append(at, length);
+    return 0;
+  }
   static int on_field(llhttp_t* parser, const char* at, std::size_t length) {
     self(parser).field_.append(at, length);
     return 0;
@@ -45,6 +49,7 @@ struct HeadReader::Callbacks {
       llhttp_settings_t made;
       llhttp_settings_init(&made);
       made.on_url = on_url;
+      made.on_status = on_status;
       made.on_header_field = on_field;
       made.on_header_value = on_value;
       made.on_header_value_complete = on_value_complete;
@@ -67,6 +72,7 @@ void HeadReader::reset() {
   lines_.reset();
   empty_buffer(method);
   empty_buffer(target);
+  empty_buffer(reason);
   empty_buffer(field_);
   empty_buffer(value_);
   headers.clear();
@@ -160,8 +166,10 @@ Result<> HeadReader::take_request_line(std::string_view line) {
   if (version != "HTTP/1.1" && version != "HTTP/1.0")
     return fail(Code::kUnsupportedVersion, fmt::format("{} is not spoken here", version));
   method = text.substr(0, first);
-  if (method == "CONNECT") return fail(Code::kMalformedHttp, "CONNECT is for proxies");
-  REPRISE_CHECK(execute("GET"));
+  const bool is_connect = method == "CONNECT";
+  if (is_connect && !limits_.takes_connect)
+    return fail(Code::kMalformedHttp, "CONNECT is for proxies");
+  REPRISE_CHECK(execute(is_connect ? "CONNECT" : "GET"));
   return execute(line.substr(first));
 }
 
@@ -182,9 +190,9 @@ Result<> HeadReader::take_status_line(std::string_view line) {
 Result<> HeadReader::execute(std::string_view bytes) {
   const llhttp_errno_t error = llhttp_execute(&llhttp_, bytes.data(), bytes.size());
   if (error == HPE_OK || (error == HPE_PAUSED && is_complete_)) return {};
-  const char* reason = llhttp_get_error_reason(&llhttp_);
+  const char* why = llhttp_get_error_reason(&llhttp_);
   return fail(Code::kMalformedHttp,
-              fmt::format("{} ({})", reason == nullptr ? "" : reason, llhttp_errno_name(error)));
+              fmt::format("{} ({})", why == nullptr ? "" : why, llhttp_errno_name(error)));
 }
 
 Result<Framing> read_framing(const Headers& headers, int minor_version) {

@@ -1,9 +1,9 @@
 // The head of a request or a response, from bytes (inside src/wire): lines cut by LineReader,
 // parsed by llhttp, and the framing of the body decided (RFC 9112 section 6), without any leniency.
 //
-// A request's method is checked here, and llhttp is always told GET: it knows a fixed list of
-// methods, and follows other rules for some (CONNECT, RTSP's, ICE's SOURCE) that are no HTTP/1.1 of
-// ours.
+// A request's method is checked here, and llhttp is told GET: it knows a fixed list of methods, and
+// follows other rules for some (RTSP's, ICE's SOURCE) that are no HTTP/1.1 of ours. Only CONNECT,
+// whose target is another, it is told, where it is taken at all.
 #pragma once
 
 #include <llhttp.h>
@@ -22,6 +22,7 @@ struct HeadLimits {
   std::size_t max_first_line_bytes = 0;  // of a request; beyond: kTargetTooLong
   std::size_t max_bytes = 0;
   std::size_t max_headers = 0;
+  bool takes_connect = false;
 };
 
 // Not movable: llhttp holds its address.
@@ -41,6 +42,7 @@ class HeadReader {
   // What was read; moved out by the owner once complete.
   std::string method;
   std::string target;
+  std::string reason;  // of a response
   Headers headers;
   int minor_version = 1;
   int status = 0;

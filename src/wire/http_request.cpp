@@ -21,7 +21,8 @@ Method method_of(std::string_view name) {
 HeadLimits head_limits(const ParserLimits& limits) {
   return {.max_first_line_bytes = limits.max_target_bytes + kMaxRequestLineExtraBytes,
           .max_bytes = limits.max_header_bytes,
-          .max_headers = limits.max_headers};
+          .max_headers = limits.max_headers,
+          .takes_connect = limits.takes_connect};
 }
 
 }  // namespace
@@ -34,7 +35,9 @@ struct RequestParser::Impl {
   Result<> take_head();
   Result<> check_host() const;
   Result<> check_expectation();
+  Result<> check_length(std::uint64_t most) const;
   Result<std::size_t> feed_body(std::string_view bytes);
+  bool is_streamed() const { return max_streamed_bytes.has_value(); }
 
   ParserLimits limits;
   HeadReader head;
@@ -43,17 +46,20 @@ struct RequestParser::Impl {
   Request request;
   bool is_complete = false;
   bool wants_continue = false;
-  std::unique_ptr<Error> error;  // once refused, always refused
+  bool is_stopped = false;                          // before a long body
+  std::uint64_t body_bytes = 0;                     // received
+  std::optional<std::uint64_t> max_streamed_bytes;  // of a body that is streamed
+  std::unique_ptr<Error> error;                     // once refused, always refused
 };
 
 Result<std::size_t> RequestParser::Impl::feed(std::string_view bytes) {
-  if (is_complete) return 0;
+  if (is_complete || is_stopped) return 0;
   std::size_t used = 0;
   if (!head.is_complete()) {
     REPRISE_TRY(used, head.feed(bytes));
     if (!head.is_complete()) return used;
     REPRISE_CHECK(take_head());
-    if (is_complete || wants_continue) return used;
+    if (is_complete || wants_continue || is_stopped) return used;
   }
   REPRISE_TRY(const std::size_t body_used, feed_body(bytes.substr(used)));
   return used + body_used;
@@ -71,18 +77,28 @@ Result<> RequestParser::Impl::take_head() {
                                                   request.target.size(), limits.max_target_bytes));
   REPRISE_CHECK(check_host());
   REPRISE_TRY(framing, read_framing(request.headers, request.minor_version));
-  if (framing.kind == Framing::Kind::kLength && framing.length > limits.max_body_bytes)
-    return fail(Code::kBodyTooLarge, fmt::format("the body has {} bytes, the most is {}",
-                                                 framing.length, limits.max_body_bytes));
+  // RFC 9110 section 9.3.6: content has no meaning there, and would be taken for the tunnel's.
+  if (request.method_name == "CONNECT" && framing.kind != Framing::Kind::kNone)
+    return fail(Code::kMalformedHttp, "CONNECT has no body");
   is_complete = framing.kind == Framing::Kind::kNone ||
                 (framing.kind == Framing::Kind::kLength && framing.length == 0);
   REPRISE_CHECK(check_expectation());
+  const bool is_long =
+      framing.kind == Framing::Kind::kChunked || !check_length(limits.max_body_bytes);
+  is_stopped = is_long && limits.stops_before_long_bodies;
+  if (!is_stopped) REPRISE_CHECK(check_length(limits.max_body_bytes));
   if (!is_complete && framing.kind == Framing::Kind::kLength) {
     // A few bytes more than the body: parse_json() needs room behind it, and then need not copy it.
     constexpr std::size_t kRoomBehind = 64;
     request.body.reserve(std::min<std::size_t>(framing.length, kMaxBodyReserve) + kRoomBehind);
   }
   return {};
+}
+
+Result<> RequestParser::Impl::check_length(std::uint64_t most) const {
+  if (framing.kind != Framing::Kind::kLength || framing.length <= most) return {};
+  return fail(Code::kBodyTooLarge,
+              fmt::format("the body has {} bytes, the most is {}", framing.length, most));
 }
 
 // RFC 9112 section 3.2.
@@ -107,15 +123,21 @@ Result<> RequestParser::Impl::check_expectation() {
 }
 
 Result<std::size_t> RequestParser::Impl::feed_body(std::string_view bytes) {
+  const std::size_t held = request.body.size();
   if (framing.kind == Framing::Kind::kChunked) {
-    REPRISE_TRY(const std::size_t used, chunks.feed(bytes, request.body, limits.max_body_bytes));
+    // The decoder counts what is in the body, which of a streamed one is only what was not taken.
+    const std::uint64_t most = max_streamed_bytes.value_or(limits.max_body_bytes);
+    const std::uint64_t taken = body_bytes - held;
+    REPRISE_TRY(const std::size_t used, chunks.feed(bytes, request.body, most - taken));
+    body_bytes += request.body.size() - held;
     is_complete = chunks.is_done();
     return used;
   }
-  const std::size_t piece =
-      std::min<std::size_t>(bytes.size(), framing.length - request.body.size());
+  const auto piece =
+      static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), framing.length - body_bytes));
   request.body.append(bytes.substr(0, piece));
-  is_complete = request.body.size() == framing.length;
+  body_bytes += piece;
+  is_complete = body_bytes == framing.length;
   return piece;
 }
 
@@ -137,12 +159,31 @@ bool RequestParser::is_header_complete() const { return impl_->head.is_complete(
 bool RequestParser::wants_continue() { return std::exchange(impl_->wants_continue, false); }
 const Request& RequestParser::partial() const { return impl_->request; }
 
+Result<> RequestParser::buffer_body() {
+  impl_->is_stopped = false;
+  return impl_->check_length(impl_->limits.max_body_bytes);
+}
+
+Result<> RequestParser::stream_body(std::uint64_t max_bytes) {
+  impl_->is_stopped = false;
+  // What has come already is not more than would have been kept.
+  impl_->max_streamed_bytes = std::max<std::uint64_t>(max_bytes, impl_->body_bytes);
+  return impl_->check_length(max_bytes);
+}
+
+std::string RequestParser::take_body() {
+  REPRISE_ASSERT(impl_->is_streamed());
+  return std::exchange(impl_->request.body, {});
+}
+
 Request RequestParser::take() {
   REPRISE_ASSERT(impl_->is_complete);
   Request taken = std::exchange(impl_->request, Request{});
   impl_->head.reset();
   impl_->chunks.reset();
   impl_->framing = {};
+  impl_->body_bytes = 0;
+  impl_->max_streamed_bytes.reset();
   impl_->is_complete = false;
   impl_->wants_continue = false;
   return taken;

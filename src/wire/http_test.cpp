@@ -417,6 +417,20 @@ TEST(HttpResponse, WhatWeWriteIsReadBack) {
   EXPECT_EQ(empty, "HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n");
 }
 
+TEST(HttpResponse, WhoSendsUpgradeSaysSoInConnection) {
+  Headers headers;
+  headers.add("Upgrade", "websocket");
+  std::string refused;
+  append_response_head(refused, 426, headers, 0, false);
+  EXPECT_THAT(refused, testing::HasSubstr("\r\nconnection: upgrade, close\r\n"));
+  headers.add("Connection", "Upgrade");
+  std::string switched;
+  append_response_head(switched, 101, headers, std::nullopt, false);
+  EXPECT_EQ(switched,
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: "
+            "Upgrade\r\n\r\n");
+}
+
 TEST(HttpResponseDeathTest, AHeaderThatWouldSplitTheResponseIsOurBug) {
   Headers headers;
   headers.add("x", "a\r\nset-cookie: b");
