@@ -2,106 +2,14 @@
 
 #include "base/assert.h"
 #include "base/json_text.h"
+#include "model/decide_parts.h"
+#include "model/interaction.h"
 #include "model/limits.h"
 #include "model/text_rules.h"
 #include "wire/json.h"
 
 namespace reprise::model {
 namespace {
-
-using Events = std::vector<Event>;
-
-// Collects what is wrong with a command, so that a client learns of every field at once.
-class Problems {
- public:
-  void add(std::string pointer, std::string detail) {
-    fields_.push_back({std::move(pointer), std::move(detail)});
-  }
-  Result<> as_result() {
-    if (fields_.empty()) return {};
-    Error error{Code::kInvalid, fields_.front().detail};
-    error.fields = std::move(fields_);
-    return fail(std::move(error));
-  }
-
- private:
-  std::vector<FieldError> fields_;
-};
-
-void check_length(Problems& problems, std::string_view pointer, std::size_t size,
-                  std::size_t limit) {
-  if (size > limit)
-    problems.add(std::string(pointer), fmt::format("{} has {} bytes, at most {} are allowed",
-                                                   pointer.substr(1), size, limit));
-}
-
-void check_identifier(Problems& problems, std::string_view pointer, std::string_view text) {
-  check_length(problems, pointer, text.size(), kMaxIdentifierBytes);
-  if (!wire::is_utf8(text) || has_control_character(text))
-    problems.add(std::string(pointer),
-                 fmt::format("{} must be UTF-8 without control characters", pointer.substr(1)));
-}
-
-// A free text for people: a reason or an error.
-void check_text(Problems& problems, std::string_view pointer, std::string_view text) {
-  check_length(problems, pointer, text.size(), kMaxReasonBytes);
-  if (!wire::is_utf8(text))
-    problems.add(std::string(pointer), fmt::format("{} must be UTF-8", pointer.substr(1)));
-}
-
-void check_seconds(Problems& problems, std::string_view pointer,
-                   std::optional<std::uint64_t> seconds) {
-  if (seconds && (*seconds == 0 || *seconds > kMaxTtlSeconds))
-    problems.add(std::string(pointer), fmt::format("{} is {}, it must be from 1 to {}",
-                                                   pointer.substr(1), *seconds, kMaxTtlSeconds));
-}
-
-// The minified text of a JSON value that will stand one level down in an event's data.
-std::string checked_json(Problems& problems, std::string_view pointer, std::string_view text,
-                         wire::JsonType type, std::size_t limit) {
-  const std::string_view wanted = type == wire::JsonType::kObject ? "an object" : "an array";
-  // Parsed inside an array, so that a value too deep for the event's data is refused here, where a
-  // client can be told, and not found to be damage when the event is read again.
-  const auto document = wire::parse_json(fmt::format("[{}]", text));
-  const auto elements = document ? document->root().elements() : std::vector<wire::JsonValue>{};
-  if (elements.size() != 1 || elements.front().type() != type) {
-    problems.add(std::string(pointer), fmt::format("{} must be {}", pointer.substr(1), wanted));
-    return {};
-  }
-  std::string minified = elements.front().minified();
-  check_length(problems, pointer, minified.size(), limit);
-  return minified;
-}
-
-// Writes the object that is an event's data.
-class DataWriter {
- public:
-  void json(std::string_view name, std::string_view text) {
-    out_ += out_.empty() ? '{' : ',';
-    append_json_string(out_, name);
-    out_ += ':';
-    out_ += text;
-  }
-  void string(std::string_view name, std::string_view text) { json(name, json_string(text)); }
-  // Absent where the text is empty.
-  void text(std::string_view name, std::string_view text) {
-    if (!text.empty()) string(name, text);
-  }
-  void number(std::string_view name, std::optional<std::uint64_t> value) {
-    if (value) json(name, fmt::to_string(*value));
-  }
-  bool is_empty() const { return out_.empty(); }
-  std::string end() && { return std::move(out_) + '}'; }
-
- private:
-  std::string out_;
-};
-
-Events one_event(std::string_view type, TimePoint now, DataWriter&& data) {
-  Events events;
-  events.push_back({.type = std::string(type), .at = now, .data = std::move(data).end(), .by = {}});
-  return events;
-}
 
 std::string_view article(Status status) {
   return status == Status::kInitializing || status == Status::kActive ? "an" : "a";
@@ -178,6 +86,13 @@ Result<Events> decide_on(const SessionState& state, const Append& append, TimePo
   return events;
 }
 
+// What becomes of open questions and inputs when the session ends or is reset.
+Events cancel_all_open(const SessionState& state, TimePoint now) {
+  Events events = cancel_open(state, now);
+  add_cancelled_inputs(events, state, now);
+  return events;
+}
+
 // The reasons that hold once the move is made.
 PauseReasons reasons_after(const SessionState& state, const Move& move) {
   PauseReasons reasons;
@@ -213,19 +128,10 @@ Result<Events> decide_on(const SessionState& state, const Move& move, TimePoint 
   const Status to = move.to == Status::kActive && !reasons.empty() ? Status::kPaused : move.to;
   if (to == state.status && reasons == state.pause_reasons) return Events{};
 
-  DataWriter data;
-  data.string("from", word(state.status));
-  data.string("to", word(to));
-  std::string list = "[";
-  for (const PauseReason reason : kPauseReasons) {
-    if (!reasons.contains(reason)) continue;
-    if (list.size() > 1) list += ',';
-    append_json_string(list, word(reason));
-  }
-  data.json("pauseReasons", list + "]");
-  data.text("reason", move.reason);
-  data.text("error", move.error);
-  return one_event(event_type::kStatusChange, now, std::move(data));
+  Events events;
+  if (is_terminal(to)) events = cancel_all_open(state, now);
+  events.push_back(status_change(state.status, to, reasons, move.reason, move.error, now));
+  return events;
 }
 
 Result<Events> decide_on(const SessionState& state, const Pause& pause, TimePoint now) {
@@ -235,6 +141,14 @@ Result<Events> decide_on(const SessionState& state, const Pause& pause, TimePoin
 }
 
 Result<Events> decide_on(const SessionState& state, const Resume& resume, TimePoint now) {
+  if (resume.only) {
+    if (state.status != Status::kPaused || !state.pause_reasons.contains(*resume.only))
+      return Events{};
+    PauseReasons reasons = state.pause_reasons;
+    reasons.erase(*resume.only);
+    const Status to = reasons.empty() ? Status::kActive : Status::kPaused;
+    return Events{status_change(state.status, to, reasons, resume.reason, "", now)};
+  }
   return decide_on(state, Move{.to = Status::kActive, .reason = resume.reason}, now);
 }
 
@@ -253,10 +167,15 @@ Result<Events> decide_on(const SessionState& state, const Reset& reset, TimePoin
   REPRISE_CHECK(problems.as_result());
   if (state.status == Status::kCleanup)
     return fail(Code::kBadTransition, "a CLEANUP session cannot be reset");
+  Events events = cancel_all_open(state, now);
   DataWriter data;
   data.string("from", word(state.status));
   data.text("reason", reset.reason);
-  return one_event(event_type::kSessionReset, now, std::move(data));
+  events.push_back({.type = std::string(event_type::kSessionReset),
+                    .at = now,
+                    .data = std::move(data).end(),
+                    .by = {}});
+  return events;
 }
 
 Result<Events> decide_on(const SessionState& state, const Patch& patch, TimePoint now) {
@@ -280,11 +199,36 @@ Result<Events> decide_on(const SessionState& state, const Patch& patch, TimePoin
 }
 
 Result<Events> decide_on(const SessionState& state, const Expire&, TimePoint now) {
+  // In the order in which their times came.
+  const auto deadline = next_deadline(state.interactions);
+  const auto expiry = state.expires_at();
+  const bool is_deadline_first = deadline && (!expiry || *deadline <= *expiry);
+  if (is_deadline_first && *deadline <= now) return decide_deadlines(state, now);
   if (!state.is_expired(now)) return Events{};
   return decide_on(state, Cancel{.reason = {}, .error = "expired"}, now);
 }
 
 }  // namespace
+
+Event status_change(Status from, Status to, PauseReasons reasons, std::string_view reason,
+                    std::string_view error, TimePoint now) {
+  DataWriter data;
+  data.string("from", word(from));
+  data.string("to", word(to));
+  std::string list = "[";
+  for (const PauseReason one : kPauseReasons) {
+    if (!reasons.contains(one)) continue;
+    if (list.size() > 1) list += ',';
+    append_json_string(list, word(one));
+  }
+  data.json("pauseReasons", list + "]");
+  data.text("reason", reason);
+  data.text("error", error);
+  return {.type = std::string(event_type::kStatusChange),
+          .at = now,
+          .data = std::move(data).end(),
+          .by = {}};
+}
 
 Result<std::vector<Event>> decide(const SessionState* state, const Command& command,
                                   TimePoint now) {

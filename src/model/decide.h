@@ -15,8 +15,10 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "model/event.h"
+#include "model/input.h"
 #include "model/session_state.h"
 #include "model/status.h"
+#include "model/tool_calls.h"
 
 namespace reprise::model {
 
@@ -59,8 +61,10 @@ struct Pause {
   PauseReason pause_reason = PauseReason::kOperator;
   std::string reason;
 };
+// Resumes for good, or takes back one reason alone.
 struct Resume {
   std::string reason;
+  std::optional<PauseReason> only = std::nullopt;
 };
 struct Cancel {
   std::string reason;
@@ -80,12 +84,13 @@ struct Patch {
   std::optional<std::optional<std::uint64_t>> ttl_seconds;  // inner nullopt: no idle limit
   std::optional<std::string> owner_agent;                   // empty: nobody
 };
-// The janitor's: cancels a session whose time has come, with lastError "expired". Nothing if it has
-// not.
+// The janitor's: cancels a session whose time has come, with lastError "expired", or resolves
+// questions whose deadline has passed, whichever came first. Nothing if nothing has.
 struct Expire {};
 
 using Command =
-    std::variant<Create, Append, Move, Pause, Resume, Cancel, Close, Reset, Patch, Expire>;
+    std::variant<Create, Append, Move, Pause, Resume, Cancel, Close, Reset, Patch, Expire, Ask,
+                 Respond, StartToolCall, FinishToolCall, SubmitInput, FinishInput, CancelInput>;
 
 // `state` is nullptr for Create, and only for it.
 Result<std::vector<Event>> decide(const SessionState* state, const Command& command, TimePoint now);

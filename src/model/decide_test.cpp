@@ -1,5 +1,6 @@
 #include "model/decide.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/limits.h"
@@ -114,6 +115,25 @@ TEST(Decide, ResumeClearsEveryReasonButInput) {
   EXPECT_EQ(data_of(apply(without_input, Resume{})),
             R"({"from":"PAUSED","to":"ACTIVE","pauseReasons":[]})");
   EXPECT_EQ(without_input.status, Status::kActive);
+}
+
+TEST(Decide, ResumeMayTakeBackOneReasonAlone) {
+  const Resume only_operator{.reason = "handed back", .only = PauseReason::kOperator};
+  SessionState state = session_in(Status::kActive);
+  EXPECT_TRUE(apply(state, only_operator).empty());
+  apply(state, Pause{.pause_reason = PauseReason::kRateLimit});
+  EXPECT_TRUE(apply(state, only_operator).empty()) << "it was not paused for that";
+  apply(state, Pause{.pause_reason = PauseReason::kOperator});
+  EXPECT_EQ(
+      data_of(apply(state, only_operator)),
+      R"({"from":"PAUSED","to":"PAUSED","pauseReasons":["rateLimit"],"reason":"handed back"})");
+  apply(state, Resume{});
+  apply(state, Pause{});
+  apply(state, only_operator);
+  EXPECT_EQ(state.status, Status::kActive);
+  SessionState paused = session_in(Status::kPaused);
+  apply(paused, Close{});
+  EXPECT_TRUE(apply(paused, only_operator).empty()) << "what has ended stays so";
 }
 
 TEST(Decide, ASessionThatWaitsForInputMayStillEnd) {

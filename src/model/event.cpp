@@ -12,15 +12,18 @@ namespace {
 constexpr std::uint8_t kEntryVersion = 1;
 constexpr std::size_t kMaxTypeBytes = 64;
 
-constexpr std::array<std::string_view, 18> kReservedTypes = {
+constexpr std::array<std::string_view, 21> kReservedTypes = {
     event_type::kSessionCreated,
     event_type::kSessionUpdated,
     event_type::kSessionReset,
     event_type::kStatusChange,
-    "input_required",
-    "input_received",
-    "tool_started",
-    "tool_finished",
+    event_type::kInputRequired,
+    event_type::kInputReceived,
+    event_type::kInputQueued,
+    event_type::kInputStarted,
+    event_type::kInputFinished,
+    event_type::kToolStarted,
+    event_type::kToolFinished,
     "artifact_created",
     "artifact_deleted",
     "module_linked",
@@ -53,18 +56,19 @@ bool is_well_formed_type(std::string_view type) {
   return true;
 }
 
-std::string encode_entry(const Event& event, const EntryCounters& counters) {
+std::string encode_entry(const Event& event, const EntryCounters& counters,
+                         std::string_view extra) {
   // What decode_entry refuses must never be stored: it could not be read again.
   REPRISE_ASSERT(is_well_formed_type(event.type), event.type);
   REPRISE_ASSERT(!event.data.empty(), event.type);
   std::string out;
-  out.reserve(32 + event.type.size() + event.by.size() + event.data.size());
+  out.reserve(32 + event.type.size() + event.by.size() + extra.size() + event.data.size());
   out.push_back(static_cast<char>(kEntryVersion));
   put_varint(out, static_cast<std::uint64_t>(event.at.ms));
   put_varint(out, counters.message_count);
   put_text(out, event.type);
   put_text(out, event.by);
-  put_text(out, {});
+  put_text(out, extra);
   out.append(event.data);
   return out;
 }
@@ -74,12 +78,11 @@ Result<EntryView> decode_entry(std::string_view bytes) {
   EntryView entry;
   std::uint8_t version = 0;
   std::uint64_t at = 0;
-  std::string_view extra;
   if (!reader.byte(version)) return fail(Code::kCorrupt, "a stored event is empty");
   if (version != kEntryVersion)
     return fail(Code::kCorrupt, fmt::format("a stored event has the unknown version {}", version));
   if (!reader.varint(at) || !reader.varint(entry.counters.message_count) ||
-      !reader.text(entry.type) || !reader.text(entry.by) || !reader.text(extra))
+      !reader.text(entry.type) || !reader.text(entry.by) || !reader.text(entry.extra))
     return fail(Code::kCorrupt, "a stored event is cut off");
   if (!is_well_formed_type(entry.type))
     return fail(Code::kCorrupt, "a stored event has a malformed type");

@@ -4,10 +4,13 @@
 //
 //     byte      1                    the version
 //     varint    at                   milliseconds since 1970
-//     varint    message_count        running counter after this entry (messages since the last
-//     reset) text      type                 varint length, then the bytes text      by who appended
-//     it; empty if nobody said text      extra                for later versions; readers of
-//     version 1 ignore it bytes     data                 the payload: minified JSON, to the end
+//     varint    message_count        running counter after this entry, since the last reset
+//     text      type                 varint length, then the bytes
+//     text      by                   who appended it; empty if nobody said
+//     text      extra                what else an entry carries: an audited one its hash
+//                                    (model/audit.h), others nothing; readers skip what they do
+//                                    not know
+//     bytes     data                 the payload: minified JSON, to the end
 //
 // The counters stand in each entry so that a plain append writes one key and a list reads one
 // entry.
@@ -30,6 +33,13 @@ inline constexpr std::string_view kSessionCreated = "session_created";
 inline constexpr std::string_view kSessionUpdated = "session_updated";
 inline constexpr std::string_view kSessionReset = "session_reset";
 inline constexpr std::string_view kStatusChange = "status_change";
+inline constexpr std::string_view kInputRequired = "input_required";
+inline constexpr std::string_view kInputReceived = "input_received";
+inline constexpr std::string_view kInputQueued = "input_queued";
+inline constexpr std::string_view kInputStarted = "input_started";
+inline constexpr std::string_view kInputFinished = "input_finished";
+inline constexpr std::string_view kToolStarted = "tool_started";
+inline constexpr std::string_view kToolFinished = "tool_finished";
 inline constexpr std::string_view kMessage = "message";
 }  // namespace event_type
 
@@ -57,9 +67,11 @@ struct EntryView {
   std::string_view data;
   std::string_view by;
   EntryCounters counters;
+  std::string_view extra;
 };
 
-std::string encode_entry(const Event& event, const EntryCounters& counters);
+std::string encode_entry(const Event& event, const EntryCounters& counters,
+                         std::string_view extra = {});
 // Fails with kCorrupt for bytes that encode_entry cannot have written.
 Result<EntryView> decode_entry(std::string_view bytes);
 

@@ -14,10 +14,12 @@ constexpr TimePoint kAt{1'794'766'382'117};
 
 TEST(Event, TheTypesOfTheServerAreReserved) {
   for (const std::string_view type :
-       {"session_created", "status_change", "input_required", "input_received", "tool_started",
-        "tool_finished", "artifact_created", "artifact_deleted", "module_linked", "module_unlinked",
-        "context_opened", "context_closed", "tab_opened", "tab_updated", "tab_closed", "command",
-        "session_reset", "session_updated"}) {
+       {"session_created", "status_change",   "input_required",   "input_received",
+        "tool_started",    "tool_finished",   "artifact_created", "artifact_deleted",
+        "module_linked",   "module_unlinked", "context_opened",   "context_closed",
+        "tab_opened",      "tab_updated",     "tab_closed",       "command",
+        "session_reset",   "session_updated", "input_queued",     "input_started",
+        "input_finished"}) {
     EXPECT_TRUE(is_reserved_type(type)) << type;
     EXPECT_TRUE(is_well_formed_type(type)) << type;
   }

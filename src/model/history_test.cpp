@@ -52,7 +52,7 @@ class History {
   }
 
   Command random_command() {
-    switch (below(14)) {
+    switch (below(20)) {
       case 0: {
         Move move{.to = any_status(), .reason = any_text(), .error = any_text()};
         if (one_in(2)) move.pause_reason = any_reason();
@@ -75,6 +75,12 @@ class History {
         if (one_in(2)) patch.owner_agent = any_text();
         return patch;
       }
+      case 9:
+      case 10: return random_question();
+      case 11:
+      case 12: return random_answer();
+      case 13:
+      case 14: return random_input();
       default: {
         Append append;
         static constexpr std::string_view kTypes[] = {"message",     "message", "log",
@@ -85,6 +91,44 @@ class History {
         return append;
       }
     }
+  }
+
+  Ask random_question() {
+    Ask ask{.id = InteractionId{}, .kind = static_cast<InteractionKind>(below(4))};
+    for (unsigned char& byte : ask.id.bytes) byte = static_cast<unsigned char>(below(256));
+    ask.prompt = any_text();
+    if (one_in(3)) ask.schema = one_in(3) ? R"({"minimun":1})" : R"({"type":"integer"})";
+    if (one_in(2)) ask.choices = R"([{"id":"a"},{"id":"b","label":"B"}])";
+    if (one_in(3)) ask.skip_label = "skip";
+    if (one_in(2)) ask.deadline_ms = below(20'000);
+    if (one_in(3)) ask.on_deadline = one_in(2) ? "cancelSession" : "failSession";
+    if (one_in(4)) ask.default_answer = one_in(2) ? "7" : R"(["a"])";
+    return ask;
+  }
+
+  Respond random_answer() {
+    Respond respond;
+    if (!state.interactions.empty() && !one_in(5))
+      respond.id = state.interactions[below(state.interactions.size())].id;
+    switch (below(4)) {
+      case 0: respond.input = one_in(3) ? "\"x\"" : "7"; break;
+      case 1: respond.selected = one_in(3) ? R"(["c"])" : R"(["b"])"; break;
+      case 2: respond.confirmed = one_in(2); break;
+      default: respond.is_skipped = true;
+    }
+    return respond;
+  }
+
+  Command random_input() {
+    SubmitInput submit{.id = {}, .data = one_in(5) ? "{broken" : R"({"n":1})"};
+    for (unsigned char& byte : submit.id.bytes) byte = static_cast<unsigned char>(below(256));
+    submit.when_busy = static_cast<WhenBusy>(below(4));
+    if (!state.inputs.active || one_in(2)) return submit;
+    if (one_in(2))
+      return FinishInput{
+          .id = state.inputs.active->id, .is_success = one_in(2), .error = any_text()};
+    return CancelInput{.id =
+                           state.inputs.queued.empty() ? submit.id : state.inputs.queued.back().id};
   }
 
   void commit(const Result<std::vector<Event>>& decided) {
@@ -107,6 +151,13 @@ class History {
     ASSERT_EQ(state.status == Status::kPaused, !state.pause_reasons.empty());
     ASSERT_EQ(is_terminal(state.status), state.ended_at.has_value());
     ASSERT_LE(state.visible_after, state.head);
+    if (!state.inputs.queued.empty()) ASSERT_TRUE(state.inputs.active);
+    if (is_terminal(state.status)) ASSERT_FALSE(state.inputs.is_busy());
+    // While a question is open the session waits for it.
+    if (!state.interactions.empty()) {
+      ASSERT_EQ(state.status, Status::kPaused);
+      ASSERT_TRUE(state.pause_reasons.contains(PauseReason::kInput));
+    }
   }
 
   std::mt19937_64 random_;

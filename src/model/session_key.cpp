@@ -1,5 +1,7 @@
 // Session keys: what an app and a name may look like.
 #include "base/json_text.h"
+
+#include <fmt/format.h>
 #include "model/limits.h"
 #include "model/session_state.h"
 #include "model/text_rules.h"

@@ -1,10 +1,12 @@
 #include "model/session_state.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include "base/assert.h"
-#include "wire/json.h"
+#include "model/event_data.h"
+#include "model/interaction.h"
 
 namespace reprise::model {
 namespace {
@@ -19,79 +21,6 @@ TimePoint plus_seconds(TimePoint at, std::uint64_t seconds) {
   if (__builtin_add_overflow(at.ms, static_cast<std::int64_t>(seconds) * 1000, &sum)) return {kMax};
   return {sum};
 }
-
-std::unexpected<Error> corrupt(std::string_view type, std::string_view why) {
-  return fail(Code::kCorrupt, fmt::format("a stored {} event does not decode: {}", type, why));
-}
-
-// The data of a server's event, member by member. A member of the wrong kind is remembered as
-// damage and read as if it were absent; the caller looks at is_damaged() once, before it changes
-// anything.
-class EventData {
- public:
-  static Result<EventData> parse(std::string_view type, std::string_view data) {
-    auto document = wire::parse_json(std::string(data));
-    if (!document) return corrupt(type, document.error().detail);
-    if (document->root().type() != wire::JsonType::kObject) return corrupt(type, "not an object");
-    return EventData(std::move(*document));
-  }
-
-  bool is_damaged() const { return is_damaged_; }
-  bool has(std::string_view name) const { return document_.root().find(name).has_value(); }
-  bool has_null(std::string_view name) const {
-    const auto value = document_.root().find(name);
-    return value && value->is_null();
-  }
-
-  std::optional<std::string> string(std::string_view name) {
-    return member(name, [](wire::JsonValue value) { return value.as_string(); });
-  }
-  std::optional<std::uint64_t> number(std::string_view name) {
-    return member(name, [](wire::JsonValue value) { return value.as_uint(); });
-  }
-  std::optional<std::string> json(std::string_view name, wire::JsonType type) {
-    return member(name, [type](wire::JsonValue value) -> std::optional<std::string> {
-      if (value.type() != type) return std::nullopt;
-      return value.minified();
-    });
-  }
-  std::optional<Status> status(std::string_view name) {
-    return member(name, [](wire::JsonValue value) -> std::optional<Status> {
-      const auto text = value.as_string();
-      for (const Status candidate : kStatuses)
-        if (text && word(candidate) == *text) return candidate;
-      return std::nullopt;
-    });
-  }
-  std::optional<PauseReasons> pause_reasons(std::string_view name) {
-    return member(name, [](wire::JsonValue value) -> std::optional<PauseReasons> {
-      if (value.type() != wire::JsonType::kArray) return std::nullopt;
-      PauseReasons reasons;
-      for (const wire::JsonValue element : value.elements()) {
-        const auto text = element.as_string();
-        const auto reason = text ? parse_pause_reason(*text) : std::nullopt;
-        if (!reason) return std::nullopt;
-        reasons.insert(*reason);
-      }
-      return reasons;
-    });
-  }
-
- private:
-  explicit EventData(wire::JsonDocument document) : document_(std::move(document)) {}
-
-  template <typename Read>
-  std::invoke_result_t<Read, wire::JsonValue> member(std::string_view name, Read read) {
-    const auto value = document_.root().find(name);
-    if (!value) return std::nullopt;
-    auto found = read(*value);
-    if (!found) is_damaged_ = true;
-    return found;
-  }
-
-  wire::JsonDocument document_;
-  bool is_damaged_ = false;
-};
 
 Result<> apply_created(SessionState& state, const EntryView& event) {
   REPRISE_TRY(EventData data, EventData::parse(event.type, event.data));
@@ -139,6 +68,10 @@ Result<> apply_status_change(SessionState& state, const EntryView& event) {
                                            word(state.status)));
   if (reasons->empty() == (*to == Status::kPaused))
     return corrupt(event.type, "the pause reasons do not fit the status");
+  if (is_terminal(*to) && !state.interactions.empty())
+    return corrupt(event.type, "a session ended with a question open");
+  if (is_terminal(*to) && state.inputs.is_busy())
+    return corrupt(event.type, "a session ended with an input open");
   state.status = *to;
   state.pause_reasons = *reasons;
   if (error)
@@ -171,11 +104,15 @@ Result<> apply_reset(SessionState& state, Seq seq, const EntryView& event) {
   if (*from != state.status || *from == Status::kCleanup)
     return corrupt(event.type,
                    fmt::format("from {} cannot follow {}", word(*from), word(state.status)));
+  if (state.inputs.is_busy()) return corrupt(event.type, "an input is open");
   state.status = Status::kActive;
   state.pause_reasons = {};
   state.last_error.clear();
   state.ended_at.reset();
   state.visible_after = {seq.value - 1};
+  state.interactions.clear();
+  // What was rolled back is hidden with all the rest.
+  state.inputs = {};
   return {};
 }
 
@@ -184,7 +121,10 @@ Result<> apply(SessionState& state, Seq seq, const EntryView& event) {
   if (event.type == event_type::kStatusChange) return apply_status_change(state, event);
   if (event.type == event_type::kSessionUpdated) return apply_updated(state, event);
   if (event.type == event_type::kSessionReset) return apply_reset(state, seq, event);
-  return {};  // a server's event whose data other folds read (tool calls, tabs, ...)
+  if (event.type == event_type::kInputRequired) return apply_input_required(state, seq, event);
+  if (event.type == event_type::kInputReceived) return apply_input_received(state, event);
+  if (is_input_type(event.type)) return apply_input_event(state, seq, event);
+  return apply_browser_event(state, event);
 }
 
 std::uint64_t message_count_after(const SessionState& state, std::string_view type) {
@@ -221,6 +161,18 @@ bool SessionState::is_expired(TimePoint now) const {
   return at && *at <= now;
 }
 
+std::optional<TimePoint> SessionState::due_at() const {
+  const auto expiry = expires_at();
+  const auto deadline = next_deadline(interactions);
+  if (!expiry || !deadline) return expiry ? expiry : deadline;
+  return std::min(*expiry, *deadline);
+}
+
+bool SessionState::is_due(TimePoint now) const {
+  const auto at = due_at();
+  return at && *at <= now;
+}
+
 Result<> evolve(SessionState& state, Seq seq, const EntryView& event) {
   const bool is_first = event.type == event_type::kSessionCreated;
   if (seq.value == 0 || seq != state.head.next())
@@ -235,8 +187,12 @@ Result<> evolve(SessionState& state, Seq seq, const EntryView& event) {
                 fmt::format("event {} of a stored session counts {} messages instead of {}",
                             seq.value, event.counters.message_count, message_count));
   if (is_reserved_type(event.type)) {
-    REPRISE_CHECK(apply(state, seq, event));
-    state.updated_at = event.at;
+    if (is_audited_type(event.type)) {
+      REPRISE_CHECK(apply_tool_event(state, seq, event));
+    } else {
+      REPRISE_CHECK(apply(state, seq, event));
+      state.updated_at = event.at;
+    }
   }
   state.last_activity_at = event.at;
   state.message_count = message_count;
@@ -249,7 +205,8 @@ void evolve(SessionState& state, const Event& event) {
                         .at = event.at,
                         .data = event.data,
                         .by = event.by,
-                        .counters = {message_count_after(state, event.type)}};
+                        .counters = {message_count_after(state, event.type)},
+                        .extra = {}};
   const Result<> folded = evolve(state, state.head.next(), entry);
   REPRISE_ASSERT(folded.has_value(), event.type, folded.error().detail);
 }

@@ -14,8 +14,13 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/audit.h"
+#include "model/browsing.h"
 #include "model/event.h"
+#include "model/input.h"
+#include "model/interaction.h"
 #include "model/status.h"
+#include "model/tool_calls.h"
 
 namespace reprise::model {
 
@@ -54,17 +59,26 @@ struct SessionState {
   std::optional<std::uint64_t> max_lifetime_seconds;  // absolute
   OnWorkerLost on_worker_lost = OnWorkerLost::kPause;
   std::uint64_t message_count = 0;
-  std::string last_error;       // empty: none
-  std::string metadata = "{}";  // minified JSON object
-  std::string steps;            // minified JSON array, or empty: none
-  Seq head;                     // the last event folded
-  Seq visible_after;            // readers see what follows; moved by reset
+  std::string last_error;                     // empty: none
+  std::string metadata = "{}";                // minified JSON object
+  std::string steps;                          // minified JSON array, or empty: none
+  Seq head;                                   // the last event folded
+  Seq visible_after;                          // readers see what follows; moved by reset
+  std::vector<OpenInteraction> interactions;  // open ones, in the order in which they were asked
+  AuditChain audit;                           // over the whole history, what a reset hides included
+  std::vector<OpenToolCall> open_tool_calls;  // in the order of their start
+  InputQueue inputs;                          // what the session works on, and what waits
+  std::optional<TabId> active_tab;            // of its browser
+  std::vector<std::string> pools;             // that its browsers were of, the latest last
 
   bool has_key() const { return !name.empty(); }
   SessionKey key() const { return {app, name}; }
   // The earlier of the two clocks; none for a session without either and for one that has ended.
   std::optional<TimePoint> expires_at() const;
   bool is_expired(TimePoint now) const;
+  // When something happens by itself: the session expires, or a question's deadline passes.
+  std::optional<TimePoint> due_at() const;
+  bool is_due(TimePoint now) const;
   friend bool operator==(const SessionState&, const SessionState&) = default;
 };
 

@@ -88,7 +88,7 @@ TEST(SessionState, MessagesAreCountedSinceTheLastReset) {
 
 TEST(SessionState, AServersEventWhoseDataOthersFoldIsAnUpdate) {
   SessionState state = created();
-  EXPECT_TRUE(evolve(state, Seq{2}, entry("tool_started", "{}")));
+  EXPECT_TRUE(evolve(state, Seq{2}, entry("module_linked", "{}")));
   EXPECT_EQ(state.updated_at, kLater);
   EXPECT_EQ(state.last_activity_at, kLater);
 }

@@ -14,6 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   REPRISE_ASSERT(model::encode_state(*state) == bytes);
-  (void)state->is_expired(TimePoint{0});
+  (void)state->is_due(TimePoint{0});
   return 0;
 }

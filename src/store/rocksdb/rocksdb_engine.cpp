@@ -4,6 +4,7 @@
 #include <rocksdb/cache.h>
 #include <sys/statvfs.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
@@ -72,12 +73,17 @@ Error error_of(const rocksdb::Status& status) {
 
 struct RocksDbEngine::Impl {
   Impl(std::string the_path, RocksDbOptions the_options, StoreMarker the_marker)
-      : path(std::move(the_path)), options(std::move(the_options)), marker(std::move(the_marker)) {}
+      : path(std::move(the_path)),
+        options(std::move(the_options)),
+        marker(std::move(the_marker)),
+        last_flush(now()) {}
 
   Result<Handle> acquire(ReadMode mode) const;
   void publish(std::unique_ptr<OpenDatabase> opened);
   void close_and_wait();
   std::uint64_t free_bytes() const;
+  std::chrono::nanoseconds now() const;
+  void flush_what_is_old(const OpenDatabase& open);
   Result<> add_cut(const OpenDatabase& open, const StreamCut& cut);
 
   const std::string path;
@@ -95,6 +101,8 @@ struct RocksDbEngine::Impl {
   // The committer's thread alone.
   bool needs_reopening = false;
   rocksdb::WriteBatch batch;
+  std::chrono::nanoseconds last_flush;
+  std::size_t unflushed_bytes = 0;
 };
 
 Result<Handle> RocksDbEngine::Impl::acquire(ReadMode mode) const {
@@ -129,6 +137,24 @@ void RocksDbEngine::Impl::close_and_wait() {
   last.reset();
   lock.lock();
   changed.wait(lock, [this] { return !is_alive; });
+}
+
+std::chrono::nanoseconds RocksDbEngine::Impl::now() const {
+  return options.now ? options.now() : std::chrono::steady_clock::now().time_since_epoch();
+}
+
+void RocksDbEngine::Impl::flush_what_is_old(const OpenDatabase& open) {
+  unflushed_bytes += batch.GetDataSize();
+  if (unflushed_bytes < kMinFlushBytes) return;
+  const std::chrono::nanoseconds time = now();
+  if (time - last_flush < kFlushInterval) return;
+  last_flush = time;
+  unflushed_bytes = 0;
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  flush.allow_write_stall = true;  // else it waits for compactions, and so would the committer
+  // A disk that fails is told by the next write.
+  open.db->Flush(flush).PermitUncheckedError();
 }
 
 std::uint64_t RocksDbEngine::Impl::free_bytes() const {
@@ -340,7 +366,10 @@ Result<> RocksDbEngine::write(const WriteSet& writes) {
   rocksdb::WriteOptions options;
   options.sync = true;
   const rocksdb::Status status = open->db->Write(options, &batch);
-  if (status.ok()) return {};
+  if (status.ok()) {
+    impl_->flush_what_is_old(*open);
+    return {};
+  }
   impl_->needs_reopening = true;
   return fail(error_of(status));
 }

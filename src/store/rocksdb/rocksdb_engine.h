@@ -10,6 +10,7 @@
 // kWouldBlock and kBlocking reads wait.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ struct RocksDbOptions {
   std::uint64_t reserve_bytes = std::uint64_t{16} << 20;
   // Free bytes on the file system; asked before every write. None: statvfs.
   std::function<std::uint64_t()> free_bytes;
+  // The time since anything; asked after every write. None: steady_clock.
+  std::function<std::chrono::nanoseconds()> now;
   std::shared_ptr<RocksDbHooks> hooks;
 };
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -90,6 +92,32 @@ TEST_F(RocksDbEngineTest, ReserveIsKeptFreeAndWritesGoOnWhenThereIsRoom) {
   EXPECT_TRUE(manual.commit(put("k", "2")));
   EXPECT_EQ((*engine)->statistics().free_bytes, 2000000U);
   EXPECT_GT((*engine)->statistics().bytes_on_disk, 0U);
+}
+
+TEST_F(RocksDbEngineTest, WhatWasWrittenLeavesTheMemoryAfterAWhileIfItIsWorthATable) {
+  std::atomic<std::chrono::nanoseconds> time{std::chrono::hours{1}};
+  auto engine = open({.now = [&] { return time.load(); }});
+  ASSERT_TRUE(engine);
+  ManualCommitter manual(**engine);
+  const auto tables = [&] {
+    return std::ranges::count_if(std::filesystem::directory_iterator(path_), [](const auto& file) {
+      return file.path().extension() == ".sst";
+    });
+  };
+  const std::size_t half = kMinFlushBytes / 2;
+  ASSERT_TRUE(manual.commit(put("a", std::string(half, 'a'))));
+  time = time.load() + kFlushInterval;
+  ASSERT_TRUE(manual.commit(put("b", "little")));
+  ASSERT_TRUE(manual.commit(put("c", std::string(half, 'c'))));
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+       tables() == 0 && std::chrono::steady_clock::now() < end;)
+    std::this_thread::yield();
+  EXPECT_EQ(tables(), 1);
+  // Enough again, but not old again.
+  ASSERT_TRUE(manual.commit(put("d", std::string(2 * half, 'd'))));
+  EXPECT_EQ((*manual.store().get("a", ReadMode::kBlocking))->value.size(), half);
+  EXPECT_EQ((*manual.store().get("d", ReadMode::kBlocking))->value.size(), 2 * half);
+  EXPECT_EQ(tables(), 1);
 }
 
 TEST_F(RocksDbEngineTest, CachedReadOfWhatIsOnDiskWouldBlockAndThenIsInMemory) {
