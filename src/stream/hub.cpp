@@ -9,7 +9,7 @@ namespace reprise::stream {
 
 const LiveBatch::Encoded& LiveBatch::encoded(const FrameFormat& format) const {
   for (const auto& [known, encoded] : encodings_)
-    if (known == &format) return encoded;
+    if (known->writes_like(format)) return encoded;
   auto bytes = std::make_shared<std::string>();
   Encoded encoded;
   Seq seq = batch_->first;
@@ -18,6 +18,7 @@ const LiveBatch::Encoded& LiveBatch::encoded(const FrameFormat& format) const {
     format.append_entry(*bytes, seq, entry);
     seq = seq.next();
   }
+  format.finish_batch(*bytes, batch_->last());
   encoded.bytes = std::move(bytes);
   encodings_.emplace_back(&format, std::move(encoded));
   return encodings_.back().second;
@@ -107,6 +108,10 @@ void Hub::publish_removed(StreamId stream, std::string reason) {
   send(stream, Message{Message::Kind::kRemoved, stream, nullptr, nullptr, std::move(reason)});
 }
 
+void Hub::publish_end(StreamId stream, Seq at, std::string reason) {
+  send(stream, Message{Message::Kind::kEnd, stream, nullptr, nullptr, std::move(reason), at});
+}
+
 void Hub::send(StreamId stream, const Message& message) {
   REPRISE_ASSERT(loop_.is_current());
   const auto found = interest_.find(stream);
@@ -125,7 +130,7 @@ void Hub::send(StreamId stream, const Message& message) {
     if (message.kind == Message::Kind::kEphemeral) continue;
     // Sessions end once in a while: these need no bound of their own.
     const bool ends = message.kind == Message::Kind::kBatch && message.batch->is_end;
-    if (ends || message.kind == Message::Kind::kRemoved) {
+    if (ends || message.kind == Message::Kind::kEnd || message.kind == Message::Kind::kRemoved) {
       hub.loop_.post([&hub, message] { hub.deliver(message); });
       continue;
     }
@@ -151,6 +156,9 @@ void Hub::deliver(const Message& message) {
       break;
     case Message::Kind::kGap:
       for (Subscriber* reader : readers) reader->on_gap();
+      break;
+    case Message::Kind::kEnd:
+      for (Subscriber* reader : readers) reader->on_end(message.at, message.reason);
       break;
     case Message::Kind::kRemoved:
       for (Subscriber* reader : readers) reader->on_removed(message.reason);

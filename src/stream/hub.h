@@ -51,6 +51,10 @@ class FrameFormat {
  public:
   virtual ~FrameFormat() = default;
   virtual void append_entry(std::string& out, Seq seq, std::string_view entry) const = 0;
+  // After the last entry of a live batch: whoever has it is up to date.
+  virtual void finish_batch(std::string&, Seq) const {}
+  // Whether the other would write the same bytes now, so that its readers may have these.
+  virtual bool writes_like(const FrameFormat& other) const { return this == &other; }
 };
 
 using SharedBytes = std::shared_ptr<const std::string>;
@@ -79,6 +83,8 @@ class Subscriber {
   virtual void on_ephemeral(const SharedBytes& event_json) = 0;
   // Something may have been missed: read the store.
   virtual void on_gap() = 0;
+  // The stream takes no more entries after this one.
+  virtual void on_end(Seq, std::string_view) {}
   // The stream is gone for good.
   virtual void on_removed(std::string_view reason) = 0;
 };
@@ -110,6 +116,8 @@ class Hub {
   void publish_gap(StreamId stream);
   void publish_ephemeral(StreamId stream, SharedBytes event_json);
   void publish_removed(StreamId stream, std::string reason);
+  // For a stream that ends without a further entry.
+  void publish_end(StreamId stream, Seq at, std::string reason);
 
   rt::Loop& loop() { return loop_; }
   std::size_t index() const { return index_; }
@@ -119,11 +127,12 @@ class Hub {
  private:
   friend class Hubs;
   struct Message {
-    enum class Kind : std::uint8_t { kBatch, kEphemeral, kGap, kRemoved } kind;
+    enum class Kind : std::uint8_t { kBatch, kEphemeral, kGap, kEnd, kRemoved } kind;
     StreamId stream;
     std::shared_ptr<const Batch> batch;
     SharedBytes ephemeral;
     std::string reason;
+    Seq at = {};
   };
   void send(StreamId stream, const Message& message);
   void deliver(const Message& message);

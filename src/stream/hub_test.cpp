@@ -32,6 +32,28 @@ class Listener final : public Subscriber {
   SharedBytes bytes;
 };
 
+// A reader with a format of its own, as connections have them; those with one mark write the same.
+class Marked final : public Subscriber, public FrameFormat {
+ public:
+  explicit Marked(char mark) : mark_(mark) {}
+  void on_batch(const LiveBatch& live) override { bytes = live.encoded(*this).bytes; }
+  void on_ephemeral(const SharedBytes&) override {}
+  void on_gap() override {}
+  void on_removed(std::string_view) override {}
+  void append_entry(std::string& out, Seq, std::string_view entry) const override {
+    out += mark_;
+    out += entry;
+  }
+  bool writes_like(const FrameFormat& other) const override {
+    const auto* marked = dynamic_cast<const Marked*>(&other);
+    return marked != nullptr && marked->mark_ == mark_;
+  }
+  SharedBytes bytes;
+
+ private:
+  const char mark_;
+};
+
 struct HubTest : ::testing::Test {
   // Commits and publishes on the stream's home loop, 0.
   rt::Task<bool> append(StreamId stream, std::vector<std::string> entries, bool is_end = false) {
@@ -86,6 +108,22 @@ TEST_F(HubTest, ReachesEverySubscriberOnEveryLoopAndEncodesOncePerLoop) {
   unsubscribe(0, here);
   unsubscribe(2, elsewhere, kOther);
   EXPECT_EQ(hubs.probe().subscribers, 0U);
+}
+
+TEST_F(HubTest, FormatsThatWriteTheSameShareTheBytesAndOthersDoNot) {
+  Listener plain;
+  Marked first('+');
+  Marked second('+');
+  Marked other('-');
+  for (Subscriber* one : std::initializer_list<Subscriber*>{&plain, &first, &second, &other})
+    ASSERT_TRUE(subscribe(1, *one));
+  ASSERT_TRUE(world.run(append(kStream, {"a", "b"})));
+  EXPECT_EQ(*plain.bytes, "1:a\n2:b\n");
+  EXPECT_EQ(*first.bytes, "+a+b");
+  EXPECT_EQ(second.bytes, first.bytes);  // the same object
+  EXPECT_EQ(*other.bytes, "-a-b");
+  for (Subscriber* one : std::initializer_list<Subscriber*>{&plain, &first, &second, &other})
+    unsubscribe(1, *one);
 }
 
 TEST_F(HubTest, NothingPublishedAfterSubscribeReturnedIsMissed) {

@@ -116,7 +116,7 @@ rt::Task<Result<>> Tail::catch_up(rt::CancelScope& scope) {
     }
     if (!has_replayed_ && cursor_ >= request_.replay_until) {
       has_replayed_ = true;
-      *encoder.frames += frames_.replay_complete(request_.replay_until);
+      frames_.replay_complete(*encoder.frames, request_.replay_until);
     }
     // wait_for_room left space for a whole chunk.
     if (!encoder.frames->empty()) outlet_.push(std::move(encoder.frames), 0);
@@ -142,7 +142,8 @@ void Tail::on_batch(const LiveBatch& live) {
   seen_up_to_ = batch.last();
   // The caller may have looked at the stream after this batch (set_replay): then it knows better.
   if (batch.last() >= end_at_) {
-    end_reason_ = batch.is_end ? std::optional(batch.end_reason) : std::nullopt;
+    const bool is_over = batch.is_end && !request_.is_endless;
+    end_reason_ = is_over ? std::optional(batch.end_reason) : std::nullopt;
     end_at_ = batch.last();
   }
   if (!is_live_) return;
@@ -167,6 +168,13 @@ void Tail::on_ephemeral(const SharedBytes& event_json) {
 void Tail::on_gap() {
   may_have_missed_ = true;
   if (is_live_) fall_back();
+}
+
+void Tail::on_end(Seq at, std::string_view reason) {
+  if (request_.is_endless || at < end_at_ || at < seen_up_to_) return;
+  end_reason_ = std::string(reason);
+  end_at_ = at;
+  changed_.notify();
 }
 
 void Tail::on_removed(std::string_view reason) {

@@ -38,7 +38,8 @@ class TailFrames {
  public:
   virtual ~TailFrames() = default;
   virtual const FrameFormat& format() const = 0;
-  virtual std::string replay_complete(Seq at) const = 0;
+  // `out` holds the frames of the last entries, if any came just before.
+  virtual void replay_complete(std::string& out, Seq at) const = 0;
   virtual std::string ephemeral(std::string_view event_json) const = 0;
   virtual std::string end(std::string_view reason) const = 0;
   virtual std::string heartbeat() const = 0;
@@ -52,6 +53,8 @@ struct TailRequest {
   Seq after;
   Seq replay_until;  // replayComplete follows the entry with this number
   rt::Nanos heartbeat_interval{std::chrono::seconds{15}};
+  // Goes on behind an end: only removal ends it.
+  bool is_endless = false;
 };
 
 class Tail final : public Subscriber {
@@ -71,6 +74,7 @@ class Tail final : public Subscriber {
   void on_batch(const LiveBatch& batch) override;
   void on_ephemeral(const SharedBytes& event_json) override;
   void on_gap() override;
+  void on_end(Seq at, std::string_view reason) override;
   void on_removed(std::string_view reason) override;
 
  private:

@@ -17,13 +17,14 @@ const StreamId kStream = store::testing::stream_id(1);
 
 // A reader on one loop of a stream whose home is loop 0.
 struct Reader {
-  Reader(World& in, Hubs& hubs, std::size_t on_loop)
+  Reader(World& in, Hubs& hubs, std::size_t on_loop, bool is_endless)
       : world(in),
         loop(in.loop(on_loop)),
         answers(loop),
         async(in.store, answers, in.pool),
         outlet(loop),
-        tail(hubs.at(on_loop), async, outlet, testing::test_frames(), {.stream = kStream}) {}
+        tail(hubs.at(on_loop), async, outlet, testing::test_frames(),
+             {.stream = kStream, .is_endless = is_endless}) {}
   void stop() {
     loop.post([this] { scope.cancel(); });
     world.settle();
@@ -61,8 +62,8 @@ struct TailTest : ::testing::Test {
     world.settle();
   }
 
-  Reader& reader(std::size_t on_loop) {
-    readers.push_back(std::make_unique<Reader>(world, hubs, on_loop));
+  Reader& reader(std::size_t on_loop, bool is_endless = false) {
+    readers.push_back(std::make_unique<Reader>(world, hubs, on_loop, is_endless));
     readers.back()->subscribe();
     return *readers.back();
   }
@@ -218,6 +219,18 @@ TEST_F(TailTest, EndsWhereTheStreamEnds) {
   late.follow({1}, {2}, "COMPLETED");
   EXPECT_EQ(late.text(), "2:b\nR2\nECOMPLETED\n");
   EXPECT_TRUE(late.has_ended());
+}
+
+TEST_F(TailTest, AnEndlessReaderGoesOnBehindTheEnd) {
+  Reader& endless = reader(1, true);
+  endless.follow({0}, {0});
+  append({"a"}, true);
+  at_home([](Hub& hub) { hub.publish_end(kStream, Seq{1}, "COMPLETED"); });
+  append({"b"});
+  EXPECT_EQ(endless.text(), "R0\n1:a\n2:b\n");
+  EXPECT_FALSE(endless.has_ended());
+  at_home([](Hub& hub) { hub.publish_removed(kStream, "deleted"); });
+  EXPECT_TRUE(endless.has_ended());
 }
 
 TEST_F(TailTest, AnEndToldWhileTheStoreIsReadIsNotForgotten) {

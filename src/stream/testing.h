@@ -252,7 +252,9 @@ class TestFormat final : public FrameFormat {
 class TestFrames final : public TailFrames {
  public:
   const FrameFormat& format() const override { return format_; }
-  std::string replay_complete(Seq at) const override { return fmt::format("R{}\n", at.value); }
+  void replay_complete(std::string& out, Seq at) const override {
+    out += fmt::format("R{}\n", at.value);
+  }
   std::string ephemeral(std::string_view event_json) const override {
     return fmt::format("~{}\n", event_json);
   }
