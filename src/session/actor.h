@@ -11,7 +11,9 @@
 // Threads: an actor belongs to its session's home loop.
 #pragma once
 
+#include <atomic>
 #include <coroutine>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,8 @@
 #include "rt/cancel.h"
 #include "rt/gate.h"
 #include "rt/task.h"
+#include "session/lease.h"
+#include "session/observer.h"
 #include "session/stored_session.h"
 #include "session/subscribers.h"
 #include "store/async.h"
@@ -64,8 +68,26 @@ struct MergePatch {
 };
 // Just the state, for a session that is not loaded yet.
 struct Look {};
+// The worker that owns the session was lost: what its onWorkerLost says, if it is still the owner.
+struct AgentLost {
+  std::string agent;
+};
 
-using Action = std::variant<model::Command, Touch, ExpireOrRefile, Remove, MergePatch, Look>;
+// Events of the server, and records that are written together with them. It was prepared on what
+// the session was then: refused with kWrongVersion if it is another stream or was reset meanwhile,
+// or if an input was rolled back meanwhile and that matters; with kSessionEnded if it has ended.
+struct RecordChange {
+  std::vector<model::Event> events;
+  // What is written, given the number of the first event. May be called more than once.
+  std::function<void(store::Commit&, Seq first)> add_records;
+  StreamId stream;
+  Seq visible_after;
+  std::optional<Seq> void_to = std::nullopt;  // of the session's inputs then, if it matters
+  bool outlasts_reset = false;  // it holds also after a reset: `visible_after` does not matter
+};
+
+using Action = std::variant<model::Command, Touch, ExpireOrRefile, Remove, MergePatch, Look,
+                            AgentLost, RecordChange>;
 
 // What a call on the key's record must find for reset and remove; such a call is committed on its
 // own.
@@ -79,12 +101,14 @@ struct Call {
   std::optional<std::uint64_t> if_match;  // a revision
   std::optional<stream::IdempotencyClaim> claim;
   std::optional<KeyHold> key_hold;
-  // Why the call is refused, unless it is the repetition of one that was accepted (a worker whose
-  // lease has gone may still ask again for an answer it had).
-  std::optional<Error> refused_unless_repeated;
+  // The generation a worker shows (session/lease.h). A stale one is kFenced, unless the call is the
+  // repetition of one that was accepted: a worker whose lease has gone may still ask again for an
+  // answer it had.
+  std::optional<Generation> lease;
   bool wants_view = true;
-  // Which load of the actor the claim was looked up under; the actor's own.
+  // Which load of the actor the claim and the lease were looked up under; the actor's own.
   std::uint64_t recalled_under = 0;
+  HeldLease held_lease;
 };
 
 // What a call answers: made durable by a commit, or nothing changed and the answer is from applied
@@ -111,6 +135,7 @@ class ActorAnswer {
 };
 
 class SessionActor;
+class HookTable;
 
 // What an actor needs of its surroundings; one per loop.
 struct ActorContext {
@@ -121,7 +146,16 @@ struct ActorContext {
   // Actors with calls to take, in the order in which the first of these came. All of them are
   // started by one posted function: posting costs more than deciding an append.
   std::vector<std::shared_ptr<SessionActor>> ready = {};
+  std::atomic<std::uint64_t> fenced{0};  // calls refused because their lease was stale
+  // Told, on this loop, of a session that ended or was reset, once that is durable.
+  std::function<void(SessionId)> on_end = {};
+  // Told of one that was deleted, likewise.
+  std::function<void(SessionId)> on_removed = {};
+  // The apps that have webhooks (session/webhooks/outbox.h); nullptr while none has.
+  std::shared_ptr<const HookTable> hooks = {};
+  Observer* observer = nullptr;
 
+  bool is_observed() const { return observer != nullptr && observer->is_watching(); }
   void start_later(std::shared_ptr<SessionActor> actor);
   void start_ready();
 };
@@ -165,12 +199,15 @@ class SessionActor : public std::enable_shared_from_this<SessionActor> {
   REPRISE_OWN_FRAME rt::Task<Result<ActorAnswer>> enqueue(std::shared_ptr<SessionActor> self,
                                                           Call call);
   rt::Task<Result<ActorAnswer>> call_claimed(std::shared_ptr<SessionActor> self, Call call);
+  rt::Task<Result<ActorAnswer>> call_leased(std::shared_ptr<SessionActor> self, Call call);
   rt::Task<Result<ActorAnswer>> call_once(Call call);
+  rt::Task<Result<>> look_up_lease(Call& call);
   void refuse_all();
   void take_queue(Batch& batch);
   Result<Answer> decide(const Call& call, Batch& batch);
   Result<Answer> decide_command(const Call& call, const model::Command& command, Batch& batch);
   Result<Answer> decide_touch(const Touch& touch, Batch& batch);
+  Result<Answer> decide_change(const RecordChange& change, Batch& batch);
   Result<Answer> decide_removal(const Call& call, const Remove& removal, Batch& batch);
   void add_events(const std::vector<model::Event>& events, Batch& batch);
   void finish(Batch& batch, bool must_refile);

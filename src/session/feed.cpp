@@ -1,10 +1,12 @@
 #include "session/feed.h"
 
 #include "base/bytes.h"
+#include "model/limits.h"
 
 namespace reprise::session {
 namespace {
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kPlainVersion = 1;
+constexpr std::uint8_t kPoolsVersion = 2;
 constexpr std::uint8_t kChanged = 1;
 constexpr std::uint8_t kDeleted = 2;
 
@@ -16,9 +18,20 @@ void put_filterable(std::string& out, const Filterable& fields) {
   out.push_back(static_cast<char>(fields.status));
   out.push_back(fields.is_waiting ? '\1' : '\0');
   put_varint(out, static_cast<std::uint64_t>(fields.created_at.ms));
+  if (fields.pools.empty()) return;
+  put_varint(out, fields.pools.size());
+  for (const std::string& pool : fields.pools) put_text(out, pool);
 }
 
-bool get_filterable(ByteReader& reader, Filterable& fields) {
+bool get_pools(ByteReader& reader, std::vector<std::string>& pools) {
+  std::uint64_t count = 0;
+  if (!reader.varint(count) || count == 0 || count > model::kMaxSessionPools) return false;
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (!reader.text(pools.emplace_back())) return false;
+  return true;
+}
+
+bool get_filterable(ByteReader& reader, Filterable& fields, bool has_pools) {
   std::uint8_t status = 0;
   std::uint8_t waiting = 0;
   std::uint64_t created = 0;
@@ -30,7 +43,7 @@ bool get_filterable(ByteReader& reader, Filterable& fields) {
   fields.status = static_cast<model::Status>(status);
   fields.is_waiting = waiting == 1;
   fields.created_at = TimePoint{static_cast<std::int64_t>(created)};
-  return true;
+  return !has_pools || get_pools(reader, fields.pools);
 }
 }  // namespace
 
@@ -41,11 +54,13 @@ Filterable filterable(const model::SessionState& state) {
           .name = state.name,
           .status = state.status,
           .is_waiting = state.pause_reasons.contains(model::PauseReason::kInput),
-          .created_at = state.created_at};
+          .created_at = state.created_at,
+          .pools = state.pools};
 }
 
 std::string encode_feed_entry(const FeedEntry& entry) {
-  std::string bytes(1, static_cast<char>(kVersion));
+  const bool has_pools = entry.before && !entry.before->pools.empty();
+  std::string bytes(1, static_cast<char>(has_pools ? kPoolsVersion : kPlainVersion));
   bytes.push_back(static_cast<char>(entry.after ? kChanged : kDeleted));
   bytes += entry.id.view();
   bytes.push_back(entry.before ? '\1' : '\0');
@@ -61,15 +76,15 @@ Result<FeedEntry> decode_feed_entry(std::string_view bytes) {
   std::uint8_t kind = 0;
   std::string_view id;
   std::uint8_t has_before = 0;
-  if (!reader.byte(version) || version != kVersion || !reader.byte(kind) ||
-      (kind != kChanged && kind != kDeleted) || !reader.take(16, id) || !reader.byte(has_before) ||
-      has_before > 1)
+  if (!reader.byte(version) || (version != kPlainVersion && version != kPoolsVersion) ||
+      !reader.byte(kind) || (kind != kChanged && kind != kDeleted) || !reader.take(16, id) ||
+      !reader.byte(has_before) || has_before > 1 || (version == kPoolsVersion && has_before == 0))
     return corrupt();
   FeedEntry entry;
   entry.id = *SessionId::from_bytes(id);
   if (has_before == 1) {
     entry.before.emplace();
-    if (!get_filterable(reader, *entry.before)) return corrupt();
+    if (!get_filterable(reader, *entry.before, version == kPoolsVersion)) return corrupt();
   }
   if (kind == kChanged) {
     std::string_view record;

@@ -4,17 +4,19 @@
 // record after it, so that a monitor can tell "changed" from "left the filter" and show each state
 // a session went through.
 //
-//     byte   1         the version
+//     byte   version   1, or 2 with pools
 //     byte   kind      1 changed, 2 deleted
 //     bytes  id        16
 //     byte   before    1 if the session was there before
 //     ...    fields    only if before: texts app, graph, owner, name; byte status; byte waiting;
-//     varint created text   record    only if changed: encode_stored
+//                      varint created; in version 2 pools: varint count, texts
+//     text   record    only if changed: encode_stored
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "model/session_state.h"
@@ -31,6 +33,7 @@ struct Filterable {
   model::Status status = model::Status::kInitializing;
   bool is_waiting = false;
   TimePoint created_at;
+  std::vector<std::string> pools;
 };
 Filterable filterable(const model::SessionState& state);
 

@@ -2,8 +2,14 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "session/artifact_records.h"
+#include "session/browser_rows.h"
+#include "session/checkpoint_records.h"
+#include "session/input_records.h"
+#include "session/interactions.h"
 #include "session/keys.h"
 #include "session/limits.h"
+#include "session/tool_call_rows.h"
 #include "stream/idempotency.h"
 
 namespace reprise::session {
@@ -34,10 +40,11 @@ rt::Task<Result<>> Janitor::round() {
   keep_first(first, co_await retire());
   keep_first(first, co_await sweep_deleted());
   keep_first(first, co_await forget_idempotency_keys());
-  // Feeds grow slowly beside what looking at all of them costs.
+  // Feeds grow slowly beside what looking at all of them costs, and so do apps.
   if (const TimePoint now = service_.clock().now(); now >= next_trim_at_) {
     next_trim_at_ = now + kFeedTrimInterval;
     keep_first(first, co_await trim_feeds());
+    keep_first(first, co_await retire_by_app());
   }
   co_return first;
 }
@@ -86,6 +93,24 @@ rt::Task<Result<>> Janitor::retire() {
                               &Janitor::retire_page);
 }
 
+rt::Task<Result<>> Janitor::retire_by_app() {
+  Result<> first;
+  std::string after;
+  for (;;) {
+    REPRISE_CO_TRY(const AppPage page, co_await service_.apps(after, kJanitorBatch));
+    for (const App& app : page.apps) {
+      if (!app.settings.retention_seconds) continue;
+      retention_limit_ =
+          service_.clock().now() - std::chrono::seconds(*app.settings.retention_seconds);
+      keep_first(first, co_await work_off(app_ended_prefix(app.id),
+                                          app_ended_range_end(app.id, retention_limit_),
+                                          &Janitor::retire_page));
+    }
+    if (page.next.empty()) co_return first;
+    after = page.next;
+  }
+}
+
 rt::Task<Result<>> Janitor::retire_page(const store::ScanPage& page) {
   Result<> first;
   for (const auto& row : page.records) {
@@ -124,7 +149,30 @@ rt::Task<Result<>> Janitor::sweep_page(const store::ScanPage& page) {
   co_return first;
 }
 
+rt::Task<Result<>> Janitor::sweep_records(std::string prefix) {
+  for (bool has_more = true; has_more;) {
+    REPRISE_CO_TRY(const auto page, co_await service_.store_here().scan({.begin = prefix,
+                                                                         .end = prefix_end(prefix),
+                                                                         .is_reverse = false,
+                                                                         .limit = kJanitorBatch}));
+    store::Commit commit;
+    for (const auto& row : page.records) commit.erases.push_back({.key = row.key, .only_if = {}});
+    has_more = page.has_more;
+    if (!commit.is_empty())
+      REPRISE_CO_CHECK(co_await service_.store_here().commit(std::move(commit)));
+  }
+  co_return Result<>{};
+}
+
 rt::Task<Result<>> Janitor::sweep_stream(StreamId stream) {
+  REPRISE_CO_CHECK(co_await sweep_records(interaction_prefix(stream)));
+  REPRISE_CO_CHECK(co_await sweep_records(tool_call_rows_prefix(stream)));
+  REPRISE_CO_CHECK(co_await sweep_records(input_prefix(stream)));
+  REPRISE_CO_CHECK(co_await sweep_records(input_order_prefix(stream)));
+  REPRISE_CO_CHECK(co_await sweep_records(void_prefix(stream)));
+  REPRISE_CO_CHECK(co_await sweep_checkpoints(service_.store_here(), stream));
+  REPRISE_CO_CHECK(co_await sweep_artifacts(service_.store_here(), stream));
+  REPRISE_CO_CHECK(co_await sweep_browser_rows(service_.store_here(), stream));
   const std::string prefix = stream::idempotency_prefix(stream);
   for (;;) {
     REPRISE_CO_TRY(const auto page, co_await service_.store_here().scan({.begin = prefix,

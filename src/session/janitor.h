@@ -42,12 +42,14 @@ class Janitor {
   // Does everything in a range of keys, kJanitorBatch at a time.
   rt::Task<Result<>> work_off(std::string begin, std::string end, Handle handle);
   rt::Task<Result<>> expire_page(const store::ScanPage& page);
+  rt::Task<Result<>> retire_by_app();
   rt::Task<Result<>> retire_page(const store::ScanPage& page);
   rt::Task<Result<>> sweep_page(const store::ScanPage& page);
   rt::Task<Result<>> forget_page(const store::ScanPage& page);
   rt::Task<Result<>> expire();
   rt::Task<Result<>> retire();
   rt::Task<Result<>> sweep_deleted();
+  rt::Task<Result<>> sweep_records(std::string prefix);
   rt::Task<Result<>> sweep_stream(StreamId stream);
   rt::Task<Result<>> forget_idempotency_keys();
   rt::Task<Result<>> trim_feeds();

@@ -59,6 +59,11 @@ std::string ended_key(TimePoint at, SessionId id) {
 std::string ended_range_begin() { return "e"; }
 std::string ended_range_end(TimePoint until) { return timed_key('e', until + Millis{1}); }
 
+std::string app_ended_prefix(std::string_view app) { return text_prefix('E', app); }
+std::string app_ended_range_end(std::string_view app, TimePoint until) {
+  return app_ended_prefix(app) + ended_range_end(until).substr(1);
+}
+
 std::string deleted_key(StreamId stream) {
   std::string key(1, 'd');
   key += stream.view();
@@ -69,6 +74,20 @@ std::optional<StreamId> stream_of_deleted_key(std::string_view key) {
   if (key.size() != 17 || key[0] != 'd') return std::nullopt;
   return StreamId::from_bytes(key.substr(1));
 }
+
+std::string import_key(StreamId stream) { return import_prefix().append(stream.view()); }
+std::string import_prefix() { return "I"; }
+std::optional<StreamId> stream_of_import_key(std::string_view key) {
+  if (key.size() != 17 || key[0] != 'I') return std::nullopt;
+  return StreamId::from_bytes(key.substr(1));
+}
+
+// An id holds no control characters, so the counter's key is no agent's.
+std::string agent_key(std::string_view id) { return "A" + std::string(id); }
+std::string agent_range_begin() { return "A\1"; }
+std::string agent_range_end() { return "B"; }
+std::string_view id_of_agent_key(std::string_view key) { return key.substr(1); }
+std::string last_generation_key() { return std::string("A\0", 2); }
 
 std::optional<SessionId> id_of_index_key(std::string_view key) {
   if (key.size() < 17) return std::nullopt;
@@ -89,7 +108,10 @@ std::vector<std::string> index_keys(const model::SessionState& state) {
   add(status_prefix(state.status));
   if (state.has_key()) add(text_prefix('n', state.name));
   if (state.pause_reasons.contains(model::PauseReason::kInput)) add(waiting_prefix());
-  if (state.ended_at) keys.push_back(ended_key(*state.ended_at, state.id));
+  if (state.ended_at) {
+    keys.push_back(ended_key(*state.ended_at, state.id));
+    keys.push_back(app_ended_prefix(state.app) + ended_key(*state.ended_at, state.id).substr(1));
+  }
   return keys;
 }
 
@@ -105,18 +127,6 @@ std::vector<std::string> counter_keys(const model::SessionState& state) {
   return {counter_key("", "", state.status), counter_key(state.app, "", state.status),
           counter_key("", state.graph_id, state.status),
           counter_key(state.app, state.graph_id, state.status)};
-}
-
-std::string prefix_end(std::string prefix) {
-  while (!prefix.empty()) {
-    auto& last = prefix.back();
-    if (static_cast<unsigned char>(last) != 0xff) {
-      last = static_cast<char>(static_cast<unsigned char>(last) + 1);
-      return prefix;
-    }
-    prefix.pop_back();
-  }
-  return prefix;
 }
 
 std::size_t feed_of(SessionId id) { return std::hash<SessionId>{}(id) % kFeeds; }

@@ -1,9 +1,11 @@
 #include "session/list.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "session/browser_rows.h"
 #include "session/keys.h"
 #include "session/limits.h"
 
@@ -100,8 +102,22 @@ Result<std::int64_t> count(const store::Store& store, std::string_view app, std:
   return sum;
 }
 
+// Where a caller's own sessions are, and no others: neither the time that a page takes nor its
+// cursor tells such a caller of sessions that it may not see. None: it may see all.
+std::optional<std::vector<std::string>> own_indexes(const Filter& filter) {
+  if (!filter.allowed_apps) return std::nullopt;
+  std::vector<std::string> prefixes;
+  for (const std::string& app : *filter.allowed_apps)
+    if (!filter.app || *filter.app == app) prefixes.push_back(app_prefix(app));
+  std::ranges::sort(prefixes);
+  const auto [first, last] = std::ranges::unique(prefixes);
+  prefixes.erase(first, last);
+  return prefixes;
+}
+
 // The index that has the fewest rows to look at, as far as the counters tell.
 Result<std::string> choose_index(const store::Store& store, const Filter& filter) {
+  if (filter.pool_key) return pool_sessions_prefix(*filter.pool_key);
   if (filter.only_waiting) return waiting_prefix();
   if (filter.owner_agent) return owner_prefix(*filter.owner_agent);
   std::string best = all_prefix();
@@ -126,6 +142,8 @@ Result<std::string> choose_index(const store::Store& store, const Filter& filter
   return best;
 }
 
+enum class Wanted : char { kAny, kWaiting, kOthers };
+
 struct Walk {
   const store::Store& store;
   const ListQuery& query;
@@ -135,45 +153,90 @@ struct Walk {
     return page.sessions.size() >= std::min(query.limit, kMaxListLimit) ||
            examined >= kMaxExaminedRows;
   }
-  Result<> take(SessionId id, bool skips_waiting) {
+  Result<> take(SessionId id, Wanted wanted) {
     ++examined;
+    REPRISE_TRY(const bool is_there, is_of_pool(id));
+    if (!is_there) return {};
     REPRISE_TRY(auto row, load_row(store, id));
     if (!row) return {};
-    const Filterable fields = filterable(row->state);
-    if (skips_waiting && fields.is_waiting) return {};
+    Filterable fields = filterable(row->state);
+    // The index has decided, and reaches back further than the record.
+    if (query.filter.pool_key) fields.pools = {*query.filter.pool_key};
+    if (wanted != Wanted::kAny && fields.is_waiting != (wanted == Wanted::kWaiting)) return {};
     if (query.filter.matches(fields)) page.sessions.push_back(*std::move(row));
     return {};
   }
+  Result<bool> is_of_pool(SessionId id) const {
+    if (!query.filter.pool_key) return true;
+    std::string key = pool_sessions_prefix(*query.filter.pool_key);
+    key += id.view();
+    REPRISE_TRY(const auto row, store.get(key, store::ReadMode::kBlocking));
+    return row.has_value();
+  }
 };
 
-// Walks one index backwards from the cursor. True if it came to the index's end.
-Result<bool> walk_index(Walk& walk, Phase phase, const std::string& prefix,
-                        std::optional<SessionId> after, bool skips_waiting) {
-  const Filter& filter = walk.query.filter;
-  std::string begin = prefix;
-  if (filter.created_after) begin += smallest_id_at(*filter.created_after - kIdSlack).view();
-  std::string end = prefix_end(prefix);
-  if (filter.created_before)
-    end = prefix + std::string(smallest_id_at(*filter.created_before + kIdSlack).view());
-  if (after) end = std::min(end, prefix + std::string(after->view()));
-  while (begin < end) {
-    REPRISE_TRY(
-        const auto rows,
-        walk.store.scan({.begin = begin, .end = end, .is_reverse = true, .limit = kScanChunk},
-                        store::ReadMode::kBlocking));
-    for (const auto& row : rows.records) {
-      const auto id = id_of_index_key(row.key);
-      if (!id) return fail(Code::kCorrupt, "an index key does not decode");
-      REPRISE_CHECK(walk.take(*id, skips_waiting));
-      if (walk.is_full()) {
-        walk.page.next_cursor = encode_cursor(walk.query, phase, *id);
-        return false;
-      }
-      end = row.key;
-    }
-    if (!rows.has_more) break;
+// One index from its end, in chunks.
+class Backwards {
+ public:
+  Backwards(const store::Store& store, const Filter& filter, const std::string& prefix,
+            std::optional<SessionId> after)
+      : store_(store), begin_(prefix), end_(prefix_end(prefix)) {
+    if (filter.created_after) begin_ += smallest_id_at(*filter.created_after - kIdSlack).view();
+    if (filter.created_before)
+      end_ = prefix + std::string(smallest_id_at(*filter.created_before + kIdSlack).view());
+    if (after) end_ = std::min(end_, prefix + std::string(after->view()));
   }
-  return true;
+
+  // The newest that was not passed; nothing at the index's end.
+  Result<std::optional<SessionId>> newest() {
+    if (at_ >= rows_.size() && has_more_ && begin_ < end_) {
+      REPRISE_TRY(
+          auto rows,
+          store_.scan({.begin = begin_, .end = end_, .is_reverse = true, .limit = kScanChunk},
+                      store::ReadMode::kBlocking));
+      rows_ = std::move(rows.records);
+      has_more_ = rows.has_more;
+      at_ = 0;
+      if (!rows_.empty()) end_ = rows_.back().key;
+    }
+    if (at_ >= rows_.size()) return std::nullopt;
+    const auto id = id_of_index_key(rows_[at_].key);
+    if (!id) return fail(Code::kCorrupt, "an index key does not decode");
+    return id;
+  }
+  void pass() { ++at_; }
+
+ private:
+  const store::Store& store_;
+  std::string begin_;
+  std::string end_;
+  std::vector<store::ScannedRecord> rows_;
+  std::size_t at_ = 0;
+  bool has_more_ = true;
+};
+
+// Walks indexes backwards together from the cursor. True if it came to their ends.
+Result<bool> walk_indexes(Walk& walk, Phase phase, const std::vector<std::string>& prefixes,
+                          std::optional<SessionId> after, Wanted wanted) {
+  std::vector<Backwards> indexes;
+  for (const std::string& prefix : prefixes)
+    indexes.emplace_back(walk.store, walk.query.filter, prefix, after);
+  for (;;) {
+    Backwards* next = nullptr;
+    std::optional<SessionId> newest;
+    for (Backwards& index : indexes) {
+      REPRISE_TRY(const auto id, index.newest());
+      if (!id || (newest && *id < *newest)) continue;
+      newest = id;
+      next = &index;
+    }
+    if (next == nullptr) return true;
+    next->pass();
+    REPRISE_CHECK(walk.take(*newest, wanted));
+    if (!walk.is_full()) continue;
+    walk.page.next_cursor = encode_cursor(walk.query, phase, *newest);
+    return false;
+  }
 }
 
 // Names are indexed by name, not by time. Few matches are gathered and put in order; where a prefix
@@ -194,7 +257,7 @@ Result<bool> walk_names(Walk& walk, std::optional<SessionId> after) {
   }
   std::sort(ids.begin(), ids.end(), std::greater<>());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    REPRISE_CHECK(walk.take(ids[i], false));
+    REPRISE_CHECK(walk.take(ids[i], Wanted::kAny));
     if (!walk.is_full()) continue;
     if (i + 1 < ids.size()) walk.page.next_cursor = encode_cursor(walk.query, Phase::kRest, ids[i]);
     break;
@@ -205,12 +268,12 @@ Result<bool> walk_names(Walk& walk, std::optional<SessionId> after) {
 }  // namespace
 
 bool Filter::matches(const Filterable& session) const {
-  if (pool_key) return false;
   if (allowed_apps &&
       std::find(allowed_apps->begin(), allowed_apps->end(), session.app) == allowed_apps->end())
     return false;
   return (!app || *app == session.app) && (!graph_id || *graph_id == session.graph_id) &&
          (!owner_agent || *owner_agent == session.owner_agent) &&
+         (!pool_key || std::ranges::find(session.pools, *pool_key) != session.pools.end()) &&
          (!created_after || session.created_at > *created_after) &&
          (!created_before || session.created_at < *created_before) &&
          (!name_starts_with || session.name.starts_with(*name_starts_with)) &&
@@ -222,20 +285,26 @@ bool Filter::matches(const Filterable& session) const {
 Result<ListPage> list_sessions(const store::Store& store, const ListQuery& query) {
   REPRISE_TRY(Cursor cursor, decode_cursor(query));
   Walk walk{store, query, {}};
-  if (query.filter.pool_key) return std::move(walk.page);
   if (query.filter.name_starts_with && !query.waiting_first &&
       !query.filter.name_starts_with->empty()) {
     REPRISE_TRY(const bool is_done, walk_names(walk, cursor.after));
     if (is_done) return std::move(walk.page);
   }
+  const auto own = own_indexes(query.filter);
   if (cursor.phase == Phase::kWaiting) {
     REPRISE_TRY(const bool is_done,
-                walk_index(walk, Phase::kWaiting, waiting_prefix(), cursor.after, false));
+                walk_indexes(walk, Phase::kWaiting, own ? *own : std::vector{waiting_prefix()},
+                             cursor.after, own ? Wanted::kWaiting : Wanted::kAny));
     if (!is_done || query.filter.only_waiting) return std::move(walk.page);
     cursor.after.reset();
   }
-  REPRISE_TRY(const std::string prefix, choose_index(store, query.filter));
-  REPRISE_CHECK(walk_index(walk, Phase::kRest, prefix, cursor.after, query.waiting_first));
+  std::vector<std::string> prefixes = own.value_or(std::vector<std::string>{});
+  if (!own) {
+    REPRISE_TRY(std::string best, choose_index(store, query.filter));
+    prefixes.push_back(std::move(best));
+  }
+  REPRISE_CHECK(walk_indexes(walk, Phase::kRest, prefixes, cursor.after,
+                             query.waiting_first ? Wanted::kOthers : Wanted::kAny));
   return std::move(walk.page);
 }
 

@@ -23,8 +23,7 @@ struct Filter {
   std::optional<std::string> graph_id;
   std::vector<model::Status> statuses;  // empty: any
   std::optional<std::string> owner_agent;
-  std::optional<std::string>
-      pool_key;  // no session has one before there are browsers: it matches nothing
+  std::optional<std::string> pool_key;  // a browser of the session is or was of it
   std::optional<TimePoint> created_after;
   std::optional<TimePoint> created_before;
   std::optional<std::string> name_starts_with;

@@ -190,6 +190,37 @@ TEST_F(ListTest, APageLooksAtALimitedNumberOfRowsAndIsShortThen) {
   EXPECT_TRUE(sessions.list(query).page.next_cursor.empty());  // two more rows, and the end
 }
 
+// A caller who may see some apps learns nothing of the sessions of others: not even that they are
+// there, by a page that is short or a cursor that is one of them.
+TEST_F(ListTest, SessionsOfOtherAppsNeitherShortenAPageNorAppearInACursor) {
+  const SessionId one = add("one", "shop");
+  add("two", "web");
+  wait_for_input(one);
+  add("three", "shop");
+  store_many(sessions, kMaxExaminedRows, "hay");  // of another app
+  const std::vector<std::string> apps{"shop", "web", "shop"};
+  for (const Filter& filter : {Filter{.allowed_apps = apps},
+                               Filter{.created_after = TimePoint{1}, .allowed_apps = apps}}) {
+    const ListPage page = sessions.list({.filter = filter, .limit = 10}).page;
+    EXPECT_EQ(names(page), (Names{"three", "two", "one"}));
+    EXPECT_TRUE(page.next_cursor.empty());
+  }
+  // Others have many sessions of that status, and the caller has none.
+  const ListPage none = sessions
+                            .list({.filter = {.statuses = {Status::kActive, Status::kFailed},
+                                              .name_starts_with = "zz",
+                                              .allowed_apps = apps}})
+                            .page;
+  EXPECT_TRUE(none.sessions.empty() && none.next_cursor.empty());
+  EXPECT_EQ(walk(sessions, {.filter = {.allowed_apps = apps}, .limit = 1}),
+            (Names{"three", "two", "one"}));
+  EXPECT_EQ(walk(sessions, {.filter = {.allowed_apps = apps}, .waiting_first = true, .limit = 1}),
+            (Names{"one", "three", "two"}));
+  EXPECT_EQ(found({.app = "web", .allowed_apps = apps}), Names{"two"});
+  EXPECT_EQ(found({.app = "app", .allowed_apps = apps}), Names{});
+  EXPECT_EQ(found({.only_waiting = true, .allowed_apps = apps}), Names{"one"});
+}
+
 TEST_F(ListTest, ANamePrefixWithMoreMatchesThanAPageMayLookAtIsWalkedByTime) {
   add("haystack-first");
   store_many(sessions, kMaxExaminedRows, "haystack");

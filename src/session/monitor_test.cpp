@@ -1,5 +1,6 @@
 #include "session/monitor.h"
 
+#include "model/browsing.h"
 #include "session/testing.h"
 
 namespace reprise::session {
@@ -89,6 +90,42 @@ TEST(Monitor, TellsOfSessionsThatEnterAndLeaveItsFilter) {
   ASSERT_TRUE(sessions.command(one, model::Close{}));  // outside before and after
   ASSERT_TRUE(sessions.run(sessions.service->remove(one)));
   EXPECT_EQ(watcher.news(), Frames{});
+}
+
+// A browser of that pool, as the browser layer records it.
+void open_browser(Sessions& sessions, SessionId id, const std::string& pool) {
+  SeededRandom random(1);
+  const auto view = sessions.run(sessions.service->get(id));
+  ASSERT_TRUE(view);
+  const auto opened = model::context_event(
+      model::event_type::kContextOpened,
+      {.id = model::ContextId::make({1}, random), .key = "k", .pool_key = pool}, {1});
+  ASSERT_TRUE(sessions.call(id, RecordChange{.events = {opened},
+                                             .add_records = {},
+                                             .stream = view->stream,
+                                             .visible_after = {},
+                                             .outlasts_reset = true}));
+}
+
+TEST(Monitor, FollowsTheSessionsOfAPool) {
+  Sessions sessions;
+  const SessionId one = sessions.create(new_session("one")).state.id;
+  const SessionId two = sessions.create(new_session("two")).state.id;
+  open_browser(sessions, one, "safe");
+  Watcher watcher(sessions, {.filter = {.pool_key = "safe"}});
+  EXPECT_EQ(watcher.news(), (Frames{"S one ACTIVE", "C"}));
+  open_browser(sessions, two, "default");
+  ASSERT_TRUE(sessions.command(two, model::Pause{}));
+  EXPECT_EQ(watcher.news(), Frames{});
+  open_browser(sessions, two, "safe");
+  EXPECT_EQ(watcher.news(), (Frames{"S two PAUSED"}));
+  ASSERT_TRUE(sessions.command(one, model::Pause{}));
+  EXPECT_EQ(watcher.news(), (Frames{"S one PAUSED"}));
+  // Also what is told after a restart, and of a session that is gone, is by the pool.
+  const SessionId three = sessions.create(new_session("three")).state.id;
+  ASSERT_TRUE(sessions.run(sessions.service->remove(three)));
+  ASSERT_TRUE(sessions.run(sessions.service->remove(two)));
+  EXPECT_EQ(watcher.news(), (Frames{"D " + two.to_string()}));
 }
 
 TEST(Monitor, GoesOnFromAListWithNothingMissed) {

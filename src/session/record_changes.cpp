@@ -47,7 +47,7 @@ void add_removal(store::Commit& commit, const StoredSession& session) {
 bool file_expiry(store::Commit& commit, const StoredSession& before, StoredSession& after,
                  bool must_refile) {
   const SessionId id = after.state.id;
-  const auto due = after.state.expires_at();
+  const auto due = after.state.due_at();
   const auto filed = before.filed_expiry;
   const bool is_lower_bound = due && filed && *filed <= *due;
   if (due == filed || (is_lower_bound && !must_refile)) return false;

@@ -9,6 +9,15 @@
 #include "session/service.h"
 
 namespace reprise::session {
+
+rt::Task<> SessionService::set_hooks(std::shared_ptr<const HookTable> hooks) {
+  rt::Loop& origin = *loops_[here()];
+  for (const auto& shard : shards_) {
+    co_await rt::return_to(shard->loop());
+    shard->set_hooks(hooks);
+  }
+  co_await rt::return_to(origin);
+}
 namespace {
 
 // Collects entries of the wanted types.

@@ -6,6 +6,7 @@
 #include "session/feed.h"
 #include "session/keys.h"
 #include "session/record_changes.h"
+#include "session/webhooks/outbox.h"
 
 namespace reprise::session {
 
@@ -87,8 +88,16 @@ void Shard::forget_idle(const SessionActor& keep) {
   loaded_count_.store(actors_.size(), std::memory_order_relaxed);
 }
 
-rt::Task<Result<store::Durable<Created>>> Shard::create(
-    model::Create create, std::optional<store::Precondition> key_hold) {
+rt::Task<Result<HeldLease>> Shard::hold_lease(std::string agent, Generation shown) {
+  auto held = co_await session::hold_lease(store_, std::move(agent), shown);
+  if (!held && held.error().code == Code::kFenced) ++context_.fenced;
+  co_return held;
+}
+
+rt::Task<Result<store::Durable<Created>>> Shard::create(model::Create create,
+                                                        std::optional<store::Precondition> key_hold,
+                                                        AppHold app_hold,
+                                                        std::optional<Generation> lease) {
   if (gate_.is_closed()) co_return fail(Code::kShuttingDown, "the server is stopping");
   const TimePoint now = clock_.now();
   REPRISE_CO_TRY(const auto events, model::decide(nullptr, model::Command(create), now));
@@ -96,13 +105,22 @@ rt::Task<Result<store::Durable<Created>>> Shard::create(
   session.stream = StreamId::make(now, random_);
   store::StreamAppend append{
       .stream = session.stream, .expected_head = Seq{0}, .entries = {}, .is_new_stream = true};
+  store::Commit commit;
+  if (lease) {
+    REPRISE_CO_TRY(const HeldLease held, co_await hold_lease(create.owner_agent, *lease));
+    commit.checks.push_back(held.check());
+  }
+  app_hold.add_to(commit);
+  // Nothing is waited for between here and the commit: what is promised is by the present table.
+  Promises promises(context_.hooks, create.app);
   for (const model::Event& event : events) {
     model::evolve(session.state, event);
     append.entries.push_back(
         model::encode_entry(event, {.message_count = session.state.message_count}));
+    promises.add(session.state, event.type, append.entries.back());
   }
-  store::Commit commit;
   commit.appends.push_back(std::move(append));
+  promises.move_to(commit);
   file_expiry(commit, session, session, true);
   add_creation(commit, session);
   if (session.state.has_key()) {
@@ -132,14 +150,17 @@ rt::Task<Result<store::Durable<Created>>> Shard::create(
   }
   session.version = (*committed)->versions.back();
   created_.fetch_add(1, std::memory_order_relaxed);
+  promises.announce();
   if (is_in_place) made->adopt(session);
+  if (context_.is_observed()) context_.observer->on_created(session.state);
   hub_.publish_gap(feed_stream(feed_of(session.state.id)));
   co_return std::move(*committed).map([&](store::Committed&&) {
     return Created{{session.state, session.revision, 0, session.stream}};
   });
 }
 
-rt::Task<Result<>> Shard::publish_ephemeral(SessionId id, std::vector<model::Event> events) {
+rt::Task<Result<>> Shard::publish_ephemeral(SessionId id, std::vector<model::Event> events,
+                                            std::optional<Generation> lease) {
   const auto session = actor(id);
   auto view = session->current_view();
   if (!view) {
@@ -148,6 +169,7 @@ rt::Task<Result<>> Shard::publish_ephemeral(SessionId id, std::vector<model::Eve
   }
   if (model::is_terminal(view->state.status))
     co_return fail(Code::kSessionEnded, "an ended session takes no more events");
+  if (lease) REPRISE_CO_CHECK(co_await hold_lease(view->state.owner_agent, *lease));
   for (const model::Event& event : events) {
     hub_.publish_ephemeral(view->stream,
                            std::make_shared<const std::string>(ephemeral_json(event)));
@@ -162,7 +184,8 @@ rt::Task<> Shard::close() {
 
 ShardProbe Shard::probe() const {
   return {loaded_count_.load(std::memory_order_relaxed), created_.load(std::memory_order_relaxed),
-          loads_.load(std::memory_order_relaxed), evicted_.load(std::memory_order_relaxed)};
+          loads_.load(std::memory_order_relaxed), evicted_.load(std::memory_order_relaxed),
+          context_.fenced.load(std::memory_order_relaxed)};
 }
 
 }  // namespace reprise::session

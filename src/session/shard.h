@@ -15,6 +15,7 @@
 #include "model/decide.h"
 #include "rt/gate.h"
 #include "session/actor.h"
+#include "session/apps.h"
 #include "store/async.h"
 #include "stream/hub.h"
 
@@ -25,6 +26,7 @@ struct ShardProbe {
   std::uint64_t created = 0;
   std::uint64_t loads = 0;  // actors made for a session in the store
   std::uint64_t evicted = 0;
+  std::uint64_t fenced = 0;  // writes whose lease was stale
 };
 
 // A session whose commit is durable.
@@ -44,12 +46,33 @@ class Shard {
   std::shared_ptr<SessionActor> loaded(SessionId id);
 
   // Commits a new session. `key_hold` is what the key's record must be (only for a session with a
-  // key): kWrongVersion if somebody was faster.
+  // key): kWrongVersion if somebody was faster, or if the lease of its owner has gone meanwhile.
   rt::Task<Result<store::Durable<Created>>> create(model::Create create,
-                                                   std::optional<store::Precondition> key_hold);
+                                                   std::optional<store::Precondition> key_hold,
+                                                   AppHold app_hold,
+                                                   std::optional<Generation> lease = {});
 
   // An ephemeral event goes to who watches now; nothing is stored.
-  rt::Task<Result<>> publish_ephemeral(SessionId id, std::vector<model::Event> events);
+  rt::Task<Result<>> publish_ephemeral(SessionId id, std::vector<model::Event> events,
+                                       std::optional<Generation> lease = {});
+
+  // Who is told of ends (ActorContext::on_end).
+  void on_end(std::function<void(SessionId)> told) {
+    if (!context_.on_end) {
+      context_.on_end = std::move(told);
+      return;
+    }
+    context_.on_end = [first = std::move(context_.on_end), then = std::move(told)](SessionId id) {
+      first(id);
+      then(id);
+    };
+  }
+  void on_removed(std::function<void(SessionId)> told) { context_.on_removed = std::move(told); }
+
+  // Whose webhooks are promised events from now on: by every commit that is not submitted yet.
+  void set_hooks(std::shared_ptr<const HookTable> hooks) { context_.hooks = std::move(hooks); }
+  // Who sees what happens here; outlives the shard.
+  void observe(Observer& observer) { context_.observer = &observer; }
 
   // Refuses further work and waits for what is in flight.
   rt::Task<> close();
@@ -60,6 +83,7 @@ class Shard {
   ShardProbe probe() const;
 
  private:
+  rt::Task<Result<HeldLease>> hold_lease(std::string agent, Generation shown);
   std::shared_ptr<SessionActor> add(SessionId id);
   void forget(SessionId id);
   // Drops some of the longest unused, but not `keep`, which its caller is about to use.

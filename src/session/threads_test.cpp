@@ -1,6 +1,7 @@
 // The service on real loops with a commit thread, for the races that one thread cannot have (run
 // under tsan).
 #include "rt/test_loop.h"
+#include "session/agents.h"
 #include "session/testing.h"
 #include "store/commit_thread.h"
 
@@ -149,6 +150,65 @@ TEST_F(Threads, WhatIsAcknowledgedIsStoredAndSessionsStayWhole) {
     if (model::is_living(folded.status)) EXPECT_TRUE(living.insert(folded.name).second);
   }
   EXPECT_EQ(stored, acknowledged);
+}
+
+// A worker that registers again and again, and shows the generation of its own last time.
+rt::Task<std::size_t> work_as(AgentService& agents, SessionService& service, std::string agent,
+                              SessionId session, int steps) {
+  std::size_t appended = 0;
+  Generation lease;
+  for (int step = 0; step < steps; ++step) {
+    if (step % 10 == 0) {
+      const auto put = co_await agents.put(agent, 60);
+      REPRISE_ASSERT(put.has_value(), put.error().detail);
+      lease = put->agent.generation;
+    }
+    (void)co_await agents.heartbeat(agent, lease);
+    const auto answer = co_await service.call(
+        session, Call{.action = model::Command(model::Append{
+                          .events = messages(1, "message", fmt::to_string(lease.value)),
+                          .expected_seq = {}}),
+                      .lease = lease});
+    if (answer) ++appended;
+    REPRISE_ASSERT(answer || answer.error().code == Code::kFenced);
+    if (step % 20 == 7) (void)co_await agents.list({});
+  }
+  co_return appended;
+}
+
+rt::Task<bool> closed_agents(AgentService& agents) {
+  co_await agents.close();
+  co_return true;
+}
+
+TEST_F(Threads, LeasesOfWorkersThatPushEachOtherOutRiseInEveryStream) {
+  store::AsyncStore agent_store(store, *loops[0], *pool);
+  AgentService agents(*loops[0], *service, agent_store, clock);
+  auto create = new_session();
+  create.owner_agent = "w";
+  const auto made = run(0, service->create(create));
+  ASSERT_TRUE(made);
+  std::vector<std::promise<std::size_t>> answers(9);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    start(i % kLoops, work_as(agents, *service, "w", (*made)->view.state.id, 60), answers[i]);
+  std::size_t acknowledged = 0;
+  for (auto& answer : answers) acknowledged += rt::await(answer.get_future());
+  run(0, closed_agents(agents));
+  settle();
+  std::uint64_t newest = 0;
+  std::size_t stored = 0;
+  for (const auto& entry :
+       *store.read({.stream = (*made)->view.stream, .after = {}, .limit = 100'000},
+                   store::ReadMode::kBlocking)) {
+    const auto event = *model::decode_entry(entry.bytes);
+    if (event.type != "message") continue;
+    const std::uint64_t generation = std::stoull(std::string(event.data));
+    EXPECT_GE(generation, newest);
+    newest = generation;
+    ++stored;
+  }
+  EXPECT_EQ(stored, acknowledged);
+  EXPECT_GT(stored, 0U);
 }
 
 }  // namespace
