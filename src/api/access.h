@@ -13,11 +13,17 @@ namespace reprise::api {
 rt::Task<Result<session::SessionRef>> session_of(session::SessionService& service,
                                                  const http::Exchange& exchange);
 
+// Tells who observes requests which session this one is about.
+void note_subject(const http::Exchange& exchange, const model::SessionState& session);
+
 // For requests that name the app themselves: kForbidden.
 Result<> check_app_access(const http::Exchange& exchange, std::string_view app);
 
-// Reprise-Lease: kFenced for a generation that is not the session's present one. Before agents are
-// there, nobody holds a lease: any that is shown is stale.
-Result<> check_lease(const http::Exchange& exchange);
+// The first part of a stream's path is its app; for tokens that are limited to some: kForbidden.
+Result<> check_log_access(const http::Principal& principal, std::string_view path);
+
+// Reprise-Lease, if there is one: the generation a worker shows. It goes with the call, and is
+// checked inside its commit (session/lease.h).
+Result<std::optional<Generation>> lease_of(const http::Exchange& exchange);
 
 }  // namespace reprise::api

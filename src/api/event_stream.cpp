@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/access.h"
+#include "api/devtools.h"
 #include "api/events.h"
 #include "api/outlet.h"
 #include "api/parameters.h"
@@ -38,8 +39,8 @@ class EventFrames final : public stream::FrameFormat {
 class SessionTailFrames final : public stream::TailFrames {
  public:
   const stream::FrameFormat& format() const override { return format_; }
-  std::string replay_complete(Seq at) const override {
-    return fmt::format("event: replayComplete\ndata: {{\"lastSeq\":{}}}\n\n", at.value);
+  void replay_complete(std::string& out, Seq at) const override {
+    out += fmt::format("event: replayComplete\ndata: {{\"lastSeq\":{}}}\n\n", at.value);
   }
   std::string ephemeral(std::string_view event_json) const override {
     return fmt::format("data: {}\n\n", event_json);
@@ -70,6 +71,7 @@ struct OpenStream {
   WriterOutlet outlet;
   stream::Tail tail;
   bool has_joined = false;
+  std::optional<DevtoolsPresence> presence = std::nullopt;
   OpenStream(SessionService& to, Exchange& exchange, const session::SessionView& view,
              Millis heartbeat)
       : service(to),
@@ -121,7 +123,8 @@ Result<std::string> client_id(const Exchange& exchange, bool& is_named) {
   return *named;
 }
 
-rt::Task<Result<Reply>> open_stream(SessionService& service, Exchange& exchange, Millis heartbeat) {
+rt::Task<Result<Reply>> open_stream(SessionService& service, Exchange& exchange, Millis heartbeat,
+                                    DevtoolsFeed* devtools) {
   REPRISE_CO_CHECK(exchange.check_query({"after", "clientId"}));
   REPRISE_CO_TRY(const Position from, position(exchange));
   bool is_named = false;
@@ -146,6 +149,12 @@ rt::Task<Result<Reply>> open_stream(SessionService& service, Exchange& exchange,
   open->client_id = std::move(client);
   REPRISE_CO_CHECK(co_await service.join(open->session, open->client_id, is_named));
   open->has_joined = true;
+  open->presence.emplace(devtools, DevtoolsClient{.stream = "events",
+                                                  .client = open->client_id,
+                                                  .address = exchange.socket->peer_address(),
+                                                  .session = open->session,
+                                                  .app = view.state.app,
+                                                  .name = view.state.name});
   open->tail.set_replay(
       std::max(from.after, view.state.visible_after), head,
       has_ended ? std::optional(std::string(model::word(view.state.status))) : std::nullopt);
@@ -154,10 +163,11 @@ rt::Task<Result<Reply>> open_stream(SessionService& service, Exchange& exchange,
 
 }  // namespace
 
-void add_event_stream_route(http::Router& router, SessionService& service, Millis heartbeat) {
+void add_event_stream_route(http::Router& router, SessionService& service, Millis heartbeat,
+                            DevtoolsFeed* devtools) {
   router.add(wire::Method::kGet, "/v1/sessions/{s}/events/stream", http::Scope::kRead,
-             [&service, heartbeat](Exchange& exchange) {
-               return open_stream(service, exchange, heartbeat);
+             [&service, heartbeat, devtools](Exchange& exchange) {
+               return open_stream(service, exchange, heartbeat, devtools);
              },
              {"text/event-stream"});
 }

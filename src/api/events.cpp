@@ -102,23 +102,19 @@ rt::Task<Result<Reply>> append(SessionService& service, Exchange& exchange) {
   if (const auto key = exchange.request.headers.get("idempotency-key")) {
     REPRISE_CO_TRY(claim, stream::make_claim("events", *key, exchange.request.body));
   }
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
   if (request.is_ephemeral) {
-    REPRISE_CO_CHECK(check_lease(exchange));
     const TimePoint now = service.clock().now();
     for (model::Event& event : request.events) event.at = now;
-    REPRISE_CO_CHECK(co_await service.publish_ephemeral(std::move(ref), std::move(request.events)));
+    REPRISE_CO_CHECK(
+        co_await service.publish_ephemeral(std::move(ref), std::move(request.events), lease));
     co_return Reply::json(202, "{}");
-  }
-  std::optional<Error> refused;
-  if (auto lease = check_lease(exchange); !lease) {
-    if (!claim) co_return fail(std::move(lease).error());
-    refused = std::move(lease).error();
   }
   auto answer = co_await service.call(
       std::move(ref),
       {.action = model::Command(model::Append{std::move(request.events), request.expected_seq}),
        .claim = std::move(claim),
-       .refused_unless_repeated = std::move(refused),
+       .lease = lease,
        .wants_view = false});
   if (!answer) {
     Error error = std::move(answer).error();

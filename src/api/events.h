@@ -7,8 +7,10 @@
 
 namespace reprise::api {
 
+class DevtoolsFeed;
+
 void add_event_routes(http::Router& router, session::SessionService& service);
 void add_event_stream_route(http::Router& router, session::SessionService& service,
-                            Millis heartbeat);
+                            Millis heartbeat, DevtoolsFeed* devtools = nullptr);
 
 }  // namespace reprise::api

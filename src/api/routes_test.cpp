@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "api/browser_testing.h"
 #include "api/session_json.h"
 #include "api/system.h"
 #include "api/testing.h"
@@ -42,20 +43,43 @@ TEST(Routes, AreThoseOfTheDescriptionInBothDirections) {
       described.insert(method + ' ' + path.name);
     }
   std::set<std::string> served;
-  const Api api;
-  for (const auto& route : api.router().routes())
-    EXPECT_TRUE(served.insert(std::string(wire::word(route->method)) + ' ' + route->pattern).second)
+  Api api;
+  const testing::Browsers browsers(api);
+  for (const auto& route : api.router().routes()) {
+    std::string pattern = route->pattern;  // {path...} is {path} there
+    if (pattern.ends_with("...}")) pattern.replace(pattern.size() - 4, 4, "}");
+    if (pattern.ends_with("*}")) pattern.replace(pattern.size() - 2, 2, "}");
+    // The same with a slash at the end, for clients that write it so, is not described twice.
+    if (pattern.size() > 1 && pattern.ends_with('/')) continue;
+    EXPECT_TRUE(served.insert(std::string(wire::word(route->method)) + ' ' + pattern).second)
         << route->pattern << " is there twice";
+  }
   EXPECT_EQ(served, described);
 }
 
-TEST(Routes, OnlyProbesAndTheDescriptionAreOpenAndOnlyReadsNeedLessThanWrite) {
-  const Api api;
+TEST(Routes, OnlyProbesTheDescriptionAndThePageAreOpenAndOnlyReadsNeedLessThanWrite) {
+  Api api;
+  const testing::Browsers browsers(api);
   for (const auto& route : api.router().routes()) {
     const bool is_open = route->pattern == "/healthz" || route->pattern == "/readyz" ||
-                         route->pattern == "/openapi.json";
-    const bool is_read = route->method == wire::Method::kGet;
+                         route->pattern == "/openapi.json" ||
+                         // The page, which shows nothing by itself, and its login.
+                         route->pattern == "/" || route->pattern == "/assets/{file}" ||
+                         (route->pattern == "/v1/login" && route->method == wire::Method::kPost) ||
+                         route->pattern == "/v1/logout" ||
+                         // Keys are public; whoever was woken shows the wake's own token.
+                         route->pattern == "/v1/stream/__ds/jwks.json" ||
+                         route->pattern.ends_with("/callback") ||
+                         route->pattern.ends_with("/ack") || route->pattern.ends_with("/release");
+    // What cookies hold, and what drives a browser, is more than a look.
+    const bool is_read = route->method == wire::Method::kGet &&
+                         !route->pattern.ends_with("/storage-state") &&
+                         !route->pattern.ends_with("/cdp");
+    // Agents must not widen what their own pages may reach.
+    const bool is_rule =
+        route->pattern.ends_with("/url-policy") && route->method != wire::Method::kGet;
     EXPECT_EQ(route->scope, is_open   ? http::Scope::kNone
+                            : is_rule ? http::Scope::kAdmin
                             : is_read ? http::Scope::kRead
                                       : http::Scope::kWrite)
         << route->pattern;

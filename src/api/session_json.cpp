@@ -1,5 +1,6 @@
 #include "api/session_json.h"
 
+#include "api/interactions.h"
 #include "base/json_text.h"
 
 namespace reprise::api {
@@ -90,8 +91,9 @@ void append_session_json(std::string& out, const session::SessionView& view,
   writer.number("subscriberCount", view.subscribers);
   writer.number("lastSeq", state.head.value);
   writer.text_or_null("lastError", state.last_error);
-  writer.raw("activeTabId", "null");
-  writer.raw("pendingInteractions", "[]");
+  writer.text_or_null("activeTabId",
+                      state.active_tab ? state.active_tab->to_string() : std::string());
+  writer.raw("pendingInteractions", open_interactions_json(state));
   writer.raw("metadata", state.metadata);
   writer.raw("steps", state.steps.empty() ? std::string_view("null") : state.steps);
   writer.text("etag", etag_of(view.revision));

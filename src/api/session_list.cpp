@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/devtools.h"
 #include "api/outlet.h"
 #include "api/parameters.h"
 #include "api/session_json.h"
@@ -55,6 +56,7 @@ struct OpenMonitor {
   WriterOutlet outlet;
   SseMonitorFrames frames;
   session::Monitor monitor;
+  std::optional<DevtoolsPresence> presence = std::nullopt;
   OpenMonitor(SessionService& service, Exchange& exchange, model::Vocabulary vocabulary,
               session::MonitorRequest request)
       : writer(*exchange.socket, *exchange.flusher),
@@ -68,7 +70,8 @@ rt::Task<> follow(std::shared_ptr<OpenMonitor> open, rt::CancelScope& scope) {
   co_await say_goodbye(open->writer, outcome);
 }
 
-rt::Task<Result<Reply>> monitor(SessionService& service, Exchange& exchange, Millis heartbeat) {
+rt::Task<Result<Reply>> monitor(SessionService& service, Exchange& exchange, Millis heartbeat,
+                                DevtoolsFeed* devtools) {
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   session::MonitorRequest request;
   request.heartbeat_interval = heartbeat;
@@ -87,6 +90,9 @@ rt::Task<Result<Reply>> monitor(SessionService& service, Exchange& exchange, Mil
   }
   auto open = std::make_shared<OpenMonitor>(service, exchange, vocabulary, std::move(request));
   REPRISE_CO_CHECK(co_await open->monitor.subscribe());
+  open->presence.emplace(devtools, DevtoolsClient{.stream = "monitor",
+                                                  .client = exchange.principal.name,
+                                                  .address = exchange.socket->peer_address()});
   co_return event_stream([open](rt::CancelScope& scope) { return follow(open, scope); });
 }
 
@@ -124,12 +130,12 @@ rt::Task<Result<Reply>> list(SessionService& service, Exchange& exchange) {
 }
 
 rt::Task<Result<Reply>> list_or_monitor(SessionService& service, Exchange& exchange,
-                                        Millis heartbeat) {
+                                        Millis heartbeat, DevtoolsFeed* devtools) {
   if (exchange.prefers("text/event-stream", "application/json")) {
-    REPRISE_CO_CHECK(exchange.check_query({"app", "graphId", "status", "ownerAgent", "createdAfter",
-                                           "createdBefore", "poolKey", "q", "waiting", "vocabulary",
-                                           "snapshot", "after"}));
-    co_return co_await monitor(service, exchange, heartbeat);
+    REPRISE_CO_CHECK(
+        exchange.check_query({"app", "graphId", "status", "ownerAgent", "poolKey", "createdAfter",
+                              "createdBefore", "q", "waiting", "vocabulary", "snapshot", "after"}));
+    co_return co_await monitor(service, exchange, heartbeat, devtools);
   }
   REPRISE_CO_CHECK(exchange.check_query({"app", "graphId", "status", "ownerAgent", "createdAfter",
                                          "createdBefore", "poolKey", "q", "waiting", "sort",
@@ -139,10 +145,11 @@ rt::Task<Result<Reply>> list_or_monitor(SessionService& service, Exchange& excha
 
 }  // namespace
 
-void add_session_list_route(http::Router& router, SessionService& service, Millis heartbeat) {
+void add_session_list_route(http::Router& router, SessionService& service, Millis heartbeat,
+                            DevtoolsFeed* devtools) {
   router.add(wire::Method::kGet, "/v1/sessions", http::Scope::kRead,
-             [&service, heartbeat](Exchange& exchange) {
-               return list_or_monitor(service, exchange, heartbeat);
+             [&service, heartbeat, devtools](Exchange& exchange) {
+               return list_or_monitor(service, exchange, heartbeat, devtools);
              },
              {"application/json", "text/event-stream"});
 }

@@ -7,7 +7,9 @@
 
 namespace reprise::api {
 
+class DevtoolsFeed;
+
 void add_session_list_route(http::Router& router, session::SessionService& service,
-                            Millis heartbeat);
+                            Millis heartbeat, DevtoolsFeed* devtools = nullptr);
 
 }  // namespace reprise::api

@@ -64,7 +64,9 @@ rt::Task<Result<Reply>> create(SessionService& service, Exchange& exchange) {
   if (name) REPRISE_CO_CHECK(model::check_name(*name));
   if (create.graph_id.empty()) create.graph_id = create.app;
   REPRISE_CO_CHECK(check_app_access(exchange, create.app));
-  REPRISE_CO_TRY(const auto created, co_await service.create(std::move(create)));
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
+  REPRISE_CO_TRY(const auto created, co_await service.create(std::move(create), lease));
+  note_subject(exchange, created->view.state);
   Reply reply = record(201, created->view, vocabulary);
   reply.headers.add("Location", "/v1/sessions/" + created->view.state.id.to_string());
   co_return reply;
@@ -85,7 +87,9 @@ rt::Task<Result<Reply>> get_or_create(SessionService& service, Exchange& exchang
   REPRISE_CO_CHECK(body.done());
   if (create.graph_id.empty()) create.graph_id = create.app;
   REPRISE_CO_CHECK(check_app_access(exchange, create.app));
-  REPRISE_CO_TRY(const auto result, co_await service.get_or_create(std::move(create)));
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
+  REPRISE_CO_TRY(const auto result, co_await service.get_or_create(std::move(create), lease));
+  note_subject(exchange, result.view.state);
   Reply reply = record(result.is_created ? 201 : 200, result.view, vocabulary);
   reply.headers.add("Location", "/v1/sessions/" + result.view.state.id.to_string());
   co_return reply;
@@ -103,7 +107,7 @@ rt::Task<Result<Reply>> patch(SessionService& service, Exchange& exchange) {
   REPRISE_CO_CHECK(exchange.check_query({"vocabulary"}));
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
-  REPRISE_CO_CHECK(check_lease(exchange));
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
   REPRISE_CO_TRY(const auto expected, if_match(exchange));
   REPRISE_CO_TRY(Body body, Body::parse(exchange));
   session::MergePatch patch;
@@ -120,14 +124,16 @@ rt::Task<Result<Reply>> patch(SessionService& service, Exchange& exchange) {
   REPRISE_CO_CHECK(body.done());
   REPRISE_CO_TRY(
       const auto answer,
-      co_await service.call(std::move(ref), {.action = std::move(patch), .if_match = expected}));
+      co_await service.call(std::move(ref),
+                            {.action = std::move(patch), .if_match = expected, .lease = lease}));
   co_return record(200, *answer->view, vocabulary);
 }
 
 rt::Task<Result<Reply>> remove(SessionService& service, Exchange& exchange) {
   REPRISE_CO_CHECK(exchange.check_query({}));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
-  REPRISE_CO_CHECK(co_await service.remove(std::move(ref)));
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
+  REPRISE_CO_CHECK(co_await service.remove(std::move(ref), {}, lease));
   co_return Reply::empty(204);
 }
 
@@ -135,11 +141,12 @@ rt::Task<Result<Reply>> move(SessionService& service, Exchange& exchange, MoveDe
   REPRISE_CO_CHECK(exchange.check_query({"vocabulary"}));
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
-  REPRISE_CO_CHECK(check_lease(exchange));
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
   REPRISE_CO_TRY(Body body, Body::parse(exchange));
   REPRISE_CO_TRY(auto action, decode(body));
-  REPRISE_CO_TRY(const auto answer,
-                 co_await service.call(std::move(ref), {.action = std::move(action)}));
+  REPRISE_CO_TRY(
+      const auto answer,
+      co_await service.call(std::move(ref), {.action = std::move(action), .lease = lease}));
   co_return record(200, *answer->view, vocabulary);
 }
 
@@ -147,11 +154,12 @@ rt::Task<Result<Reply>> reset(SessionService& service, Exchange& exchange) {
   REPRISE_CO_CHECK(exchange.check_query({"vocabulary"}));
   REPRISE_CO_TRY(const auto vocabulary, vocabulary_parameter(exchange));
   REPRISE_CO_TRY(auto ref, co_await session_of(service, exchange));
-  REPRISE_CO_CHECK(check_lease(exchange));
+  REPRISE_CO_TRY(const auto lease, lease_of(exchange));
   REPRISE_CO_TRY(Body body, Body::parse(exchange));
   std::string reason = body.text("reason", model::kMaxReasonBytes).value_or("");
   REPRISE_CO_CHECK(body.done());
-  REPRISE_CO_TRY(const auto answer, co_await service.reset(std::move(ref), std::move(reason)));
+  REPRISE_CO_TRY(const auto answer,
+                 co_await service.reset(std::move(ref), std::move(reason), lease));
   co_return record(200, *answer->view, vocabulary);
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "api/browser_metrics.h"
 #include "api/metrics.h"
 #include "base/json_text.h"
+#include "browser/service.h"
 
 namespace reprise::api {
 namespace {
@@ -45,30 +47,67 @@ rt::Task<Result<Reply>> readyz(SystemContext context, Exchange&) {
   co_return Reply::json(200, "{\"status\":\"ok\"}");
 }
 
+struct BrowserHealth {
+  std::string json = "null";  // nobody can tell
+  std::string problems;       // JSON texts, each after a comma
+};
+
+// What becomes of the browsers must not keep anybody from hearing of the rest.
+rt::Task<BrowserHealth> browser_health(browser::BrowserService* browsers) {
+  BrowserHealth health;
+  if (browsers == nullptr) co_return health;
+  const auto report = co_await browsers->report();
+  if (!report) {
+    health.problems = ',' + json_string(report.error().detail);
+    co_return health;
+  }
+  health.json =
+      fmt::format(R"({{"isSandboxed":{},"tabs":{},"pools":[)", report->is_sandboxed, report->tabs);
+  for (const browser::PoolReport& pool : report->pools) {
+    if (health.json.back() != '[') health.json += ',';
+    health.json +=
+        fmt::format(R"({{"poolKey":{},"kind":"{}","status":"{}","browsers":{},"contexts":{},)"
+                    R"("maxContexts":{},"waiting":{},"lastError":{}}})",
+                    json_string(pool.key), pool.kind, pool.is_stale ? "stale" : "alive",
+                    pool.browsers.size(), pool.contexts, pool.max_contexts, pool.waiting,
+                    pool.last_error.empty() ? "null" : json_string(pool.last_error));
+    if (!pool.is_external && !pool.last_error.empty())
+      health.problems += ',' + json_string(fmt::format("pool '{}': {}", pool.key, pool.last_error));
+  }
+  health.json += "]}";
+  co_return health;
+}
+
 rt::Task<Result<Reply>> health(SystemContext context, Exchange& exchange) {
   REPRISE_CO_CHECK(exchange.check_query({}));
+  const BrowserHealth browsers = co_await browser_health(context.browsers);
   const store::Store& store = context.service.store();
   const auto state = store.state();
   const auto statistics = store.statistics();
   const auto committer = store.probe();
-  const bool is_ok = state == store::StoreState::kWritable && !context.is_draining;
+  const bool is_ok =
+      state == store::StoreState::kWritable && !context.is_draining && browsers.problems.empty();
   const auto uptime = (context.service.clock().now() - context.started_at).count() / 1000;
   std::string problems;
   if (state != store::StoreState::kWritable) problems = json_string(store_advice(state));
   if (context.is_draining)
     problems += (problems.empty() ? "" : ",") + json_string("the server is stopping");
+  if (!browsers.problems.empty())
+    problems += problems.empty() ? browsers.problems.substr(1) : browsers.problems;
   co_return Reply::json(
       200,
       fmt::format(
           "{{\"status\":\"{}\",\"version\":{},\"uptimeSeconds\":{},"
           "\"store\":{{\"engine\":\"rocksdb\",\"state\":\"{}\",\"bytesOnDisk\":{},\"freeBytes\":{},"
           "\"memoryBytes\":{},\"queuedCommits\":{}}},"
-          "\"sessions\":{{\"loaded\":{}}},\"http\":{{\"connections\":{},\"streams\":{}}},"
+          "\"sessions\":{{\"loaded\":{}}},\"agents\":{{\"alive\":{},\"lost\":{}}},\"http\":{{"
+          "\"connections\":{},\"streams\":{}}},\"browsers\":{},"
           "\"problems\":[{}]}}",
           is_ok ? "ok" : "degraded", json_string(context.version), uptime, store_word(state),
           statistics.bytes_on_disk, statistics.free_bytes, statistics.memory_bytes,
-          committer.queued, context.service.probe().loaded, context.probe.connections_open.load(),
-          context.probe.streams_open.load(), problems));
+          committer.queued, context.service.probe().loaded, context.agents.probe().alive.load(),
+          context.agents.probe().lost.load(), context.probe.connections_open.load(),
+          context.probe.streams_open.load(), browsers.json, problems));
 }
 
 rt::Task<Result<Reply>> metrics(SystemContext context, Exchange& exchange) {
@@ -76,6 +115,8 @@ rt::Task<Result<Reply>> metrics(SystemContext context, Exchange& exchange) {
   Reply reply;
   reply.headers.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
   reply.body = metrics_page(context);
+  if (context.browsers != nullptr)
+    reply.body += co_await browser_metrics(*context.browsers, context.proxies);
   co_return reply;
 }
 

@@ -108,6 +108,10 @@ Result<Principal> Tokens::authenticate(std::optional<std::string_view> authoriza
     return fail(Code::kUnauthorized, "the Authorization header is not Bearer <token>");
   std::string_view token = authorization->substr(kBearer.size());
   while (token.starts_with(' ')) token.remove_prefix(1);
+  return authenticate_token(token);
+}
+
+Result<Principal> Tokens::authenticate_token(std::string_view token) const {
   const auto found = by_hash_.find(sha256(token));
   if (found == by_hash_.end()) return fail(Code::kUnauthorized, "the token is not known");
   return found->second;

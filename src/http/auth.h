@@ -35,6 +35,10 @@ class Tokens {
   std::size_t size() const { return by_hash_.size(); }
   // kUnauthorized for anything but `Bearer <a known token>`. Without tokens everybody is an admin.
   Result<Principal> authenticate(std::optional<std::string_view> authorization) const;
+  // The same for the token itself.
+  Result<Principal> authenticate_token(std::string_view token) const;
+  // By the SHA-256 of each.
+  const std::unordered_map<std::string, Principal>& by_hash() const { return by_hash_; }
 
  private:
   // Looked up by the hash of what was sent: how long that takes tells nothing about the tokens.

@@ -4,13 +4,26 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
+#include <utility>
 
 #include "base/log.h"
 #include "http/limits.h"
 #include "http/request_id.h"
+#include "http/websocket.h"
+#include "http/websocket_upgrade.h"
 
 namespace reprise::http {
 namespace {
+
+constexpr int kNotModified = 304;
+
+// Whether a browser might run it.
+bool may_be_active(const wire::Headers& headers) {
+  const auto type = headers.get("content-type");
+  return type && *type != "application/json" && !type->starts_with("text/event-stream") &&
+         *type != "application/problem+json";
+}
 
 // Reads and drops what a peer sends while it should only listen, and tells when it is gone. Kept
 // alive by its own read, which completes when the socket is closed.
@@ -115,7 +128,9 @@ rt::Task<> ConnectionSet::serve(std::unique_ptr<rt::Socket> socket) {
   if (options_.tls) socket = co_await secure(std::move(socket));
   if (socket) {
     Connection connection(*this, std::move(socket));
-    if (Reply::Stream run = co_await connection.serve()) co_await connection.stream(std::move(run));
+    Connection::Sequel sequel = co_await connection.serve();
+    if (sequel.stream) co_await connection.stream(std::move(sequel.stream));
+    if (sequel.websocket) co_await connection.converse(std::move(sequel.websocket));
     connection.close();
   }
   probe_.connections_open.fetch_sub(1, std::memory_order_relaxed);
@@ -141,6 +156,15 @@ rt::Task<bool> ConnectionSet::wait_empty(rt::Deadline deadline) {
     if (!co_await changed_.wait(scope, deadline)) co_return gate_.inside() == 0;
   co_return true;
 }
+
+// A connection whose socket, and with it its coroutine, has gone to another loop. The scope, and
+// its place among the connections, stay: whoever ends it here is heard there.
+struct Connection::Away {
+  explicit Away(rt::RealLoop& to, rt::Socket& moved) : home(to), socket(&moved) {}
+  rt::RealLoop& home;
+  rt::CancelScope scope;  // of the other loop, as is the socket
+  rt::Socket* socket;     // nullptr: it is over
+};
 
 Connection::Connection(ConnectionSet& set, std::unique_ptr<rt::Socket> socket)
     : set_(set),
@@ -211,7 +235,10 @@ void Connection::close() {
 
 void Connection::cut_off() {
   scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
-  socket_->close();
+  if (!away_) return socket_->close();
+  away_->home.post([away = away_] {
+    if (away->socket != nullptr) away->socket->close();
+  });
 }
 
 rt::Task<Result<std::optional<wire::Request>>> Connection::read_request() {
@@ -222,12 +249,20 @@ rt::Task<Result<std::optional<wire::Request>>> Connection::read_request() {
       REPRISE_CO_TRY(const std::size_t used, parser_->feed(input_.unread()));
       input_.skip(used);
       if (parser_->is_complete()) co_return parser_->take();
-      if (parser_->is_header_complete() && !std::exchange(is_head_checked, true) &&
-          co_await refuse_by_head())
-        co_return std::nullopt;
+      if (parser_->is_header_complete() && !std::exchange(is_head_checked, true)) {
+        const Route* route = nullptr;
+        if (co_await refuse_by_head(route)) co_return std::nullopt;
+        REPRISE_CO_CHECK(choose_body(*route));
+        if (is_body_streamed_) {
+          wire::Request head = parser_->partial();
+          head.body = {};
+          co_return head;
+        }
+      }
       if (parser_->wants_continue()) {
         enter(Phase::kSending);
         REPRISE_CO_CHECK(co_await socket_->write("HTTP/1.1 100 Continue\r\n\r\n"));
+        enter(Phase::kAnswering);
         enter(Phase::kReading);
       }
       if (!input_.empty()) continue;
@@ -243,12 +278,12 @@ rt::Task<Result<std::optional<wire::Request>>> Connection::read_request() {
 
 // A request whose body is still to come is refused before it: a stranger's megabytes are not kept,
 // and a client that sent Expect need not send them.
-rt::Task<bool> Connection::refuse_by_head() {
+rt::Task<bool> Connection::refuse_by_head(const Route*& route) {
   auto exchange = std::make_unique<Exchange>();
   exchange->request = parser_->partial();
   exchange->request_id = request_id(exchange->request.headers.get("x-request-id"));
-  const Route* route = nullptr;
   Result<Reply> outcome = refuse_early(*exchange, route);
+  exchange->route = route;
   if (outcome && route != nullptr) co_return false;
   is_head_request_ = exchange->request.method == wire::Method::kHead;
   Reply reply = finish(*exchange, std::move(outcome));
@@ -257,14 +292,57 @@ rt::Task<bool> Connection::refuse_by_head() {
   co_return true;
 }
 
+Result<> Connection::choose_body(const Route& route) {
+  if (!route.max_streamed_bytes) return parser_->buffer_body();
+  is_body_streamed_ = true;
+  return parser_->stream_body(*route.max_streamed_bytes);
+}
+
+rt::Task<Result<std::string>> Connection::read() {
+  // Only now: a handler that refuses by the head alone spares the client the body.
+  if (parser_->wants_continue()) {
+    enter(Phase::kSending);
+    REPRISE_CO_CHECK(co_await socket_->write("HTTP/1.1 100 Continue\r\n\r\n"));
+  }
+  for (;;) {
+    if (!input_.empty() && !parser_->is_complete()) {
+      REPRISE_CO_TRY(const std::size_t used, parser_->feed(input_.unread()));
+      input_.skip(used);
+    }
+    std::string piece = parser_->take_body();
+    if (!piece.empty() || parser_->is_complete()) co_return piece;
+    // A client may be slow for as long as it sends something; our own disk's time is not its.
+    enter(Phase::kReading);
+    auto count = co_await socket_->read_some(input_.room(kLargeReadBytes));
+    input_.fill(count.value_or(0));
+    if (scope_.is_cancelled()) co_return fail(scope_.reason());
+    if (!count || *count == 0)
+      co_return fail(Code::kMalformedHttp, "the connection ended before the body");
+    enter(Phase::kAnswering);
+  }
+}
+
+bool Connection::end_streamed_body() {
+  if (!std::exchange(is_body_streamed_, false)) return true;
+  if (!parser_->is_complete()) return false;
+  (void)parser_->take();
+  if (input_.empty()) input_ = {};
+  return true;
+}
+
 rt::Task<> Connection::linger() {
   socket_->shutdown_write();
   enter(Phase::kLingering);
   co_await read_and_drop(*socket_);
 }
 
+bool Connection::is_observed() const {
+  return set_.options_.observer != nullptr && set_.options_.observer->is_watching();
+}
+
 void Connection::note(const Exchange& exchange, int status, std::uint64_t micros) {
   set_.probe_.count_request(status, micros);
+  if (is_observed()) set_.options_.observer->on_request(exchange, status, micros);
   if (!log::is_enabled(log::Level::kDebug) && status < 500) return;
   log::write(status >= 500 ? log::Level::kWarning : log::Level::kDebug, "request",
              {{"id", exchange.request_id},
@@ -275,7 +353,7 @@ void Connection::note(const Exchange& exchange, int status, std::uint64_t micros
               {"by", exchange.principal.name}});
 }
 
-rt::Task<Reply::Stream> Connection::serve() {
+rt::Task<Connection::Sequel> Connection::serve() {
   for (std::size_t served = 0;; ++served) {
     enter(Phase::kIdle);
     auto request = co_await read_request();
@@ -286,11 +364,15 @@ rt::Task<Reply::Stream> Connection::serve() {
     const rt::Nanos started = set_.loop_.now();
     auto exchange = std::make_unique<Exchange>();
     exchange->request = std::move(**request);
-    const bool wants_more = exchange->request.keep_alive || !input_.empty();
+    if (is_body_streamed_) exchange->body = this;
     is_head_request_ = exchange->request.method == wire::Method::kHead;
     Reply reply = co_await answer(*exchange);
+    const bool is_websocket = reply.websocket != nullptr;
     const bool is_stream = reply.stream && !is_head_request_;
+    const bool is_body_read = end_streamed_body();
+    const bool wants_more = exchange->request.keep_alive || !is_body_read || !input_.empty();
     const bool keep_alive = exchange->request.keep_alive && !set_.is_draining_ && !is_stream &&
+                            !is_websocket && is_body_read &&
                             served + 1 < set_.options_.max_requests_per_connection;
     note(*exchange, reply.status,
          static_cast<std::uint64_t>((set_.loop_.now() - started).count() / 1000));
@@ -299,7 +381,12 @@ rt::Task<Reply::Stream> Connection::serve() {
       // A stream may last for days: what was needed to start it is given back.
       parser_.reset();
       input_ = {};
-      co_return std::move(reply.stream);
+      co_return Sequel{std::move(reply.stream), nullptr};
+    }
+    if (is_websocket) {
+      // What came behind the request are frames already.
+      parser_.reset();
+      co_return Sequel{nullptr, std::move(reply.websocket)};
     }
     if (!keep_alive) {
       // Whoever asked for the close sends no more; others may be about to.
@@ -310,7 +397,7 @@ rt::Task<Reply::Stream> Connection::serve() {
       break;
     }
   }
-  co_return nullptr;
+  co_return Sequel{};
 }
 
 Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) {
@@ -331,7 +418,8 @@ Result<Reply> Connection::refuse_early(Exchange& exchange, const Route*& route) 
   }
   REPRISE_TRY(exchange.principal, set_.gatekeeper_.admit(request, match.route->scope));
   const auto& produces = match.route->produces;
-  if (std::none_of(produces.begin(), produces.end(),
+  if (!produces.empty() &&
+      std::none_of(produces.begin(), produces.end(),
                    [&](std::string_view type) { return exchange.accepts(type); }))
     return fail(Code::kNotAcceptable, fmt::format("offered is {}", fmt::join(produces, ", ")));
   if (!match.route->is_never_shed && set_.in_flight_ >= set_.options_.max_in_flight_per_loop) {
@@ -347,9 +435,12 @@ rt::Task<Reply> Connection::answer(Exchange& exchange) {
   exchange.request_id = request_id(exchange.request.headers.get("x-request-id"));
   const Route* route = nullptr;
   Result<Reply> reply = refuse_early(exchange, route);
+  exchange.route = route;
   if (reply && route != nullptr) {
+    if (is_observed()) exchange.subject = std::make_unique<RequestSubject>();
     exchange.socket = socket_.get();
     exchange.flusher = &set_.flusher_;
+    exchange.in_flight = &set_.in_flight_;
     ++set_.in_flight_;
     reply = co_await route->handler(exchange);
     --set_.in_flight_;
@@ -368,6 +459,12 @@ Reply Connection::finish(const Exchange& exchange, Result<Reply> outcome) {
   Reply reply = std::move(*outcome);
   reply.headers.add("X-Request-Id", exchange.request_id);
   reply.headers.add("X-Content-Type-Options", "nosniff");
+  reply.headers.add("Cross-Origin-Resource-Policy", "same-origin");
+  // What clients have stored under a type of their own is shown to nobody as a page of ours.
+  if (reply.status != kNotModified && may_be_active(reply.headers) &&
+      !reply.headers.get("content-security-policy"))
+    reply.headers.add("Content-Security-Policy",
+                      "default-src 'none'; sandbox; frame-ancestors 'none'");
   set_.gatekeeper_.add_cors(exchange.request, reply.headers);
   return reply;
 }
@@ -375,22 +472,47 @@ Reply Connection::finish(const Exchange& exchange, Result<Reply> outcome) {
 rt::Task<Result<>> Connection::send(Reply& reply, bool keep_alive) {
   std::string head;
   head.reserve(256 + (reply.body.size() < kSmallReadBytes ? reply.body.size() : 0));
-  const auto length = reply.stream ? std::nullopt : std::optional(reply.body.size());
+  const std::uint64_t body_bytes = reply.source ? reply.source_bytes : reply.body.size();
+  const auto length = reply.stream ? std::nullopt : std::optional<std::size_t>(body_bytes);
   wire::append_response_head(head, reply.status, reply.headers, length, keep_alive);
   if (is_head_request_) reply.body.clear();
   if (reply.body.size() < kSmallReadBytes) {
     head += reply.body;
     reply.body.clear();
   }
-  const std::size_t total = head.size() + reply.body.size();
+  REPRISE_CO_CHECK(co_await send_all(head, reply.body));
+  if (!reply.source || is_head_request_) co_return Result<>{};
+  co_return co_await send_source(*reply.source, reply.source_bytes);
+}
+
+rt::Task<Result<>> Connection::send_source(BodySource& source, std::uint64_t bytes) {
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kSourceReadBytes);
+  while (bytes > 0) {
+    enter(Phase::kAnswering);
+    auto count = co_await source.read(
+        {buffer.get(), static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kSourceReadBytes))});
+    if (!count) {
+      log::error("a reply was cut off", {{"detail", count.error().detail}});
+      co_return fail(std::move(count).error());
+    }
+    if (scope_.is_cancelled()) co_return fail(scope_.reason());
+    REPRISE_CO_CHECK(co_await send_all({buffer.get(), *count}, {}));
+    bytes -= *count;
+  }
+  co_return Result<>{};
+}
+
+rt::Task<Result<>> Connection::send_all(std::string_view first, std::string_view second) {
+  const std::size_t total = first.size() + second.size();
   std::size_t sent = 0;
   for (;;) {
     const std::size_t held = socket_->held_bytes();
-    const std::size_t of_head = std::min(sent, head.size());
-    const std::size_t of_body = sent - of_head;
+    const std::size_t of_first = std::min(sent, first.size());
+    const std::size_t of_second = sent - of_first;
+    // writev only reads; its type does not say so.
     const std::array<iovec, 2> parts = {
-        iovec{head.data() + of_head, head.size() - of_head},
-        iovec{reply.body.data() + of_body, reply.body.size() - of_body}};
+        iovec{const_cast<char*>(first.data()) + of_first, first.size() - of_first},
+        iovec{const_cast<char*>(second.data()) + of_second, second.size() - of_second}};
     REPRISE_CO_TRY(const std::size_t count, socket_->try_write(parts));
     sent += count;
     // What the socket holds back would be lost by a close.
@@ -414,6 +536,49 @@ rt::Task<> Connection::stream(Reply::Stream run) {
   enter(Phase::kSending);
   (void)co_await socket_->write("");
   socket_->shutdown_write();
+}
+
+rt::Task<> Connection::converse(std::shared_ptr<WebSocketUpgrade> upgrade) {
+  enter(Phase::kStreaming);
+  set_.probe_.websockets_open.fetch_add(1, std::memory_order_relaxed);
+  if (set_.is_draining_) scope_.cancel(Error{Code::kShuttingDown, "the server is stopping"});
+  if (upgrade->home == nullptr || upgrade->home == &set_.loop_)
+    co_await converse_here(*upgrade, set_.flusher_, scope_);
+  else
+    co_await converse_at(*upgrade->home, *upgrade);
+  set_.probe_.websockets_open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+rt::Task<> Connection::converse_here(WebSocketUpgrade& upgrade, Flusher& flusher,
+                                     rt::CancelScope& scope) {
+  WebSocket websocket(*socket_, flusher, upgrade.options);
+  websocket.set_subprotocol(upgrade.subprotocol);
+  websocket.start(std::exchange(input_, {}), &scope);
+  co_await upgrade.run(websocket, scope);
+  if (scope.is_cancelled() && scope.reason().code == Code::kShuttingDown)
+    co_await websocket.close(wire::kCloseGoingAway, scope.reason().detail);
+  else
+    co_await websocket.close(wire::kCloseNormal, "");
+}
+
+rt::Task<> Connection::converse_at(rt::RealLoop& home, WebSocketUpgrade& upgrade) {
+  if (!co_await socket_->write("") || !socket_->depart()) co_return;
+  away_ = std::make_shared<Away>(home, *socket_);
+  std::optional<rt::CancelScope::Listener> told(
+      std::in_place, scope_, [away = away_, &scope = scope_] {
+        away->home.post([away, reason = scope.reason()] { away->scope.cancel(reason); });
+      });
+  co_await rt::return_to(home);
+  if (socket_->arrive(home)) {
+    Flusher flusher(home);
+    co_await converse_here(upgrade, flusher, away_->scope);
+    socket_->close();
+    co_await rt::yield(home);  // behind what the socket still has waiting there
+  }
+  away_->socket = nullptr;
+  co_await rt::return_to(set_.loop_);
+  told.reset();
+  away_.reset();
 }
 
 rt::Task<> Connection::send_error(const Error& error) {

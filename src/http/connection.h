@@ -62,30 +62,50 @@ class ConnectionSet {
   bool is_draining_ = false;
 };
 
-class Connection {
+class Connection final : private BodyReader {
  public:
   Connection(ConnectionSet& set, std::unique_ptr<rt::Socket> socket);
-  ~Connection();
+  ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Until the connection ends or has become a stream: then the rest is stream()'s.
-  REPRISE_OWN_FRAME rt::Task<Reply::Stream> serve();
-  rt::Task<> stream(Reply::Stream run);
+  // What a connection becomes that answers no more requests; nothing if it has ended.
+  struct Sequel {
+    Reply::Stream stream;
+    std::shared_ptr<WebSocketUpgrade> websocket;
+  };
+  // Until the connection ends or has become something else: then the rest is stream()'s or
+  // converse()'s.
+  REPRISE_OWN_FRAME rt::Task<Sequel> serve();
+  REPRISE_OWN_FRAME rt::Task<> stream(Reply::Stream run);
+  REPRISE_OWN_FRAME rt::Task<> converse(std::shared_ptr<WebSocketUpgrade> upgrade);
   void begin_drain();
   void cut_off();
   void close();
 
  private:
   enum class Phase : std::uint8_t { kIdle, kReading, kAnswering, kSending, kStreaming, kLingering };
-  // nullopt: the request was refused by its head alone, and the answer is sent.
+  // On the loop that the flusher and the scope belong to.
+  rt::Task<> converse_here(WebSocketUpgrade& upgrade, Flusher& flusher, rt::CancelScope& scope);
+  struct Away;
+  rt::Task<> converse_at(rt::RealLoop& home, WebSocketUpgrade& upgrade);
+  // nullopt: the request was refused by its head alone, and the answer is sent. With
+  // is_body_streamed_, the request's body is still to come.
   REPRISE_OWN_FRAME rt::Task<Result<std::optional<wire::Request>>> read_request();
-  REPRISE_OWN_FRAME rt::Task<bool> refuse_by_head();
+  REPRISE_OWN_FRAME rt::Task<bool> refuse_by_head(const Route*& route);
+  Result<> choose_body(const Route& route);
+  // The body of a route that streams it, and what becomes of it when the handler has had enough:
+  // false if there is more.
+  rt::Task<Result<std::string>> read() override;
+  bool end_streamed_body();
   REPRISE_OWN_FRAME rt::Task<Reply> answer(Exchange& exchange);
   Reply finish(const Exchange& exchange, Result<Reply> outcome);
+  bool is_observed() const;
   void note(const Exchange& exchange, int status, std::uint64_t micros);
   Result<Reply> refuse_early(Exchange& exchange, const Route*& route);
   REPRISE_OWN_FRAME rt::Task<Result<>> send(Reply& reply, bool keep_alive);
+  REPRISE_OWN_FRAME rt::Task<Result<>> send_source(BodySource& source, std::uint64_t bytes);
+  REPRISE_OWN_FRAME rt::Task<Result<>> send_all(std::string_view first, std::string_view second);
   // The last answer is on its way: waits for the client to see it.
   REPRISE_OWN_FRAME rt::Task<> linger();
   REPRISE_OWN_FRAME rt::Task<> send_error(const Error& error);
@@ -102,8 +122,10 @@ class Connection {
   rt::Nanos deadline_{rt::Nanos::max()};
   std::size_t unsent_ = 0;  // what the kernel held when the client was last seen to take some
   rt::CancelScope scope_;
+  std::shared_ptr<Away> away_;
   Phase phase_ = Phase::kIdle;
   bool is_head_request_ = false;
+  bool is_body_streamed_ = false;
 };
 
 }  // namespace reprise::http

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "wire/websocket_handshake.h"
 
 namespace reprise::http {
 namespace {
@@ -125,6 +126,11 @@ bool Exchange::prefers(std::string_view media_type, std::string_view other) cons
   return is_named && weight > 0 && weight >= acceptance(other);
 }
 
+rt::Task<Result<std::string>> Exchange::read_body() {
+  if (body != nullptr) co_return co_await body->read();
+  co_return std::exchange(request.body, {});
+}
+
 int Exchange::acceptance(std::string_view media_type) const {
   const auto ranges = accepted(request.headers);
   if (ranges.empty()) return 1000;
@@ -173,6 +179,11 @@ Reply problem(const Error& error, std::string_view instance) {
   if (row.http_status == 429 || row.http_status == 503)
     reply.headers.add("Retry-After", std::to_string(std::max(error.retry_after_seconds, 1)));
   if (row.http_status == 401) reply.headers.add("WWW-Authenticate", "Bearer realm=\"reprise\"");
+  if (row.http_status == 426) {
+    // RFC 9110 section 15.5.22 and RFC 6455 section 4.2.2.
+    reply.headers.add("Upgrade", "websocket");
+    reply.headers.add("Sec-WebSocket-Version", wire::kWebSocketVersion);
+  }
   return reply;
 }
 

@@ -28,7 +28,11 @@ class FakeSocket final : public rt::Socket {
     ++writes;
     return total;
   }
-  void start_read(std::span<char>, OnRead done) override { on_read_ = std::move(done); }
+  void start_read(std::span<char> buffer, OnRead done) override {
+    place_ = buffer;
+    on_read_ = std::move(done);
+    deliver();
+  }
   void start_wait_writable(OnReady done) override { on_writable_ = std::move(done); }
   void shutdown_write() override {}
   void close() override {
@@ -50,6 +54,13 @@ class FakeSocket final : public rt::Socket {
     room += count;
     if (on_writable_) loop_.post([done = std::exchange(on_writable_, {})]() mutable { done({}); });
   }
+  // The peer sends these bytes, now or when they are read.
+  void receive(std::string_view bytes) {
+    coming_ += bytes;
+    deliver();
+  }
+  // How many bytes the read that waits has room for; 0 if none does.
+  std::size_t read_room() const { return on_read_ ? place_.size() : 0; }
   bool is_waiting_for_room() const { return static_cast<bool>(on_writable_); }
 
   std::size_t room = 0;
@@ -58,7 +69,15 @@ class FakeSocket final : public rt::Socket {
   int writes = 0;
 
  private:
+  void deliver() {
+    if (!on_read_ || coming_.empty()) return;
+    const std::size_t count = coming_.copy(place_.data(), place_.size());
+    coming_.erase(0, count);
+    loop_.post([done = std::exchange(on_read_, {}), count]() mutable { done(count); });
+  }
   rt::Loop& loop_;
+  std::span<char> place_;
+  std::string coming_;
   OnRead on_read_;
   OnReady on_writable_;
   bool is_open_ = true;

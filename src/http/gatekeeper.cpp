@@ -48,10 +48,37 @@ bool is_loopback_address(const std::string& host) {
   return host == "::1" || (inet_pton(AF_INET, host.c_str(), address) == 1 && address[0] == 127);
 }
 
+// A cookie goes along whoever made the request. SameSite=Strict keeps it from other sites; this
+// keeps it from other ports and subdomains of our own, which are the same site.
+Result<> check_own_page(const wire::Request& request) {
+  const auto site = request.headers.get("sec-fetch-site");
+  if (site && *site != "same-origin" && *site != "none")
+    return fail(Code::kOriginRefused, "a login serves the server's own page only");
+  const auto origin = request.headers.get("origin");
+  const bool is_safe =
+      (request.method == wire::Method::kGet || request.method == wire::Method::kHead) &&
+      !request.headers.get("upgrade");
+  if (!origin && is_safe) return {};
+  const std::string authority(request.headers.get("host").value_or(""));
+  // Behind a proxy that speaks TLS the page's scheme is not ours; --cors-origin has named it then.
+  if (origin && (*origin == "http://" + authority || *origin == "https://" + authority)) return {};
+  return fail(
+      Code::kOriginRefused,
+      "a request by login that changes something needs the Origin of the server's own page");
+}
+
 constexpr std::string_view kAllowedHeaders =
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-    "Reprise-Lease, X-Request-Id";
-constexpr std::string_view kExposedHeaders = "ETag, Location, Retry-After, X-Request-Id";
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, "
+    "Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, "
+    "Producer-Epoch, Producer-Id, Producer-Seq, Range, Reprise-Lease, "
+    "Stream-Closed, Stream-Expires-At, "
+    "Stream-Fork-Offset, Stream-Fork-Sub-Offset, Stream-Forked-From, Stream-Seq, Stream-TTL, "
+    "X-Request-Id";
+constexpr std::string_view kExposedHeaders =
+    "Accept-Ranges, Artifact-Version, Content-Range, ETag, Location, Mcp-Session-Id, "
+    "Producer-Epoch, Producer-Expected-Seq, Producer-Received-Seq, Producer-Seq, "
+    "Retry-After, Stream-Closed, Stream-Cursor, Stream-Expires-At, Stream-Next-Offset, "
+    "Stream-SSE-Data-Encoding, Stream-TTL, Stream-Up-To-Date, X-Request-Id";
 
 }  // namespace
 
@@ -85,6 +112,8 @@ Result<> Gatekeeper::check_origin(const wire::Request& request) const {
         fmt::format("'{}' is not a name of this server; --allowed-host adds one", authority));
   const auto origin = request.headers.get("origin");
   if (!origin || is_cors_origin(*origin)) return {};
+  // A preflight is a question; its answer names no origin, and so allows none.
+  if (request.method == wire::Method::kOptions) return {};
   const bool is_own = *origin == fmt::format("{}://{}", scheme(), authority);
   if (!is_own)
     return fail(
@@ -95,12 +124,20 @@ Result<> Gatekeeper::check_origin(const wire::Request& request) const {
 
 Result<Principal> Gatekeeper::admit(const wire::Request& request, Scope needed) const {
   if (needed == Scope::kNone) return Principal{.name = "anyone", .scope = Scope::kNone, .apps = {}};
-  REPRISE_TRY(Principal principal,
-              options_.tokens->authenticate(request.headers.get("authorization")));
+  REPRISE_TRY(Principal principal, authenticate(request));
   if (principal.scope < needed)
     return fail(Code::kForbidden,
                 fmt::format("the token '{}' has not the scope for this", principal.name));
   return principal;
+}
+
+Result<Principal> Gatekeeper::authenticate(const wire::Request& request) const {
+  const auto authorization = request.headers.get("authorization");
+  const auto cookie = login_cookie(request);
+  if (authorization || !cookie || !options_.logins)
+    return options_.tokens->authenticate(authorization);
+  REPRISE_CHECK(check_own_page(request));
+  return options_.logins->authenticate(*cookie);
 }
 
 Reply Gatekeeper::preflight(const wire::Request& request, std::string_view allow) const {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "http/auth.h"
 #include "http/exchange.h"
+#include "http/logins.h"
 
 namespace reprise::http {
 
@@ -23,6 +24,7 @@ struct GatekeeperOptions {
   std::vector<std::string> allowed_hosts;  // besides localhost and that address
   std::vector<std::string> cors_origins;   // "*" is every origin
   std::shared_ptr<const Tokens> tokens;
+  std::shared_ptr<Logins> logins = nullptr;  // none: nobody logs in
   bool is_tls = false;
 };
 
@@ -32,7 +34,8 @@ class Gatekeeper {
 
   // kBadHost or kOriginRefused.
   Result<> check_origin(const wire::Request& request) const;
-  // kUnauthorized, or kForbidden if the token's scope is too small.
+  // kUnauthorized, or kForbidden if the token's scope is too small. Who is logged in needs no
+  // token, unless another page may have made the request: kOriginRefused.
   Result<Principal> admit(const wire::Request& request, Scope needed) const;
   // The answer to OPTIONS, preflight or not.
   Reply preflight(const wire::Request& request, std::string_view allow) const;
@@ -43,6 +46,7 @@ class Gatekeeper {
  private:
   bool is_cors_origin(std::string_view origin) const;
   bool is_own_host(const std::string& host) const;
+  Result<Principal> authenticate(const wire::Request& request) const;
   GatekeeperOptions options_;
 };
 

@@ -21,13 +21,31 @@ inline constexpr std::chrono::seconds kStallTimeout{60};
 // Reading starts with a small buffer and goes on with a large one when a body is coming.
 inline constexpr std::size_t kSmallReadBytes = 4 * 1024;
 inline constexpr std::size_t kLargeReadBytes = 64 * 1024;
+// What is read of a file at once on its way to a client.
+inline constexpr std::size_t kSourceReadBytes = 64 * 1024;
 inline constexpr std::size_t kMaxRequestIdBytes = 64;
 inline constexpr std::size_t kMaxTokens = 10'000;
+// How long the login of a page lasts, and how many ended ones are remembered.
+inline constexpr std::chrono::hours kLoginLifetime{12};
+inline constexpr std::size_t kMaxEndedLogins = 4'096;
+inline constexpr std::size_t kLoginKeyBytes = 32;
 // A connection closed with unread bytes is reset, and the reset may overtake the last answer. So
 // what the client still sends is read, so much and for so long, before the close.
-inline constexpr std::size_t kMaxLingerBytes = 4 * 1024 * 1024;
+inline constexpr std::size_t kMaxLingerBytes = 16 * 1024 * 1024;
 inline constexpr std::chrono::seconds kLingerTimeout{2};
 // Connections over the limit that are told so at the same time; further ones are just closed.
 inline constexpr std::size_t kMaxRefusing = 64;
+
+// WebSockets. The longest message, unless a route says otherwise.
+inline constexpr std::size_t kMaxWebSocketMessageBytes = 16 * 1024 * 1024;
+// What one that waits for a message reads at once: it may wait for days.
+inline constexpr std::size_t kIdleReadBytes = 1024;
+// A frame up to this size is put together; of a longer one only the header is written anew.
+inline constexpr std::size_t kMaxJoinedFrameBytes = 1024;
+// How often a peer is asked whether it is there, and how often in vain before it is given up.
+inline constexpr std::chrono::seconds kPingInterval{25};
+inline constexpr int kMaxMissedPings = 2;
+// How long a peer may take to answer a close.
+inline constexpr std::chrono::seconds kCloseTimeout{5};
 
 }  // namespace reprise::http

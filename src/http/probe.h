@@ -17,6 +17,7 @@ struct Probe {
   std::atomic<std::uint64_t> connections_refused{0};
   std::atomic<std::uint64_t> connections_open{0};
   std::atomic<std::uint64_t> streams_open{0};
+  std::atomic<std::uint64_t> websockets_open{0};
   std::atomic<std::uint64_t> timed_out{0};
   std::atomic<std::uint64_t> shed{0};  // answered 503 because too much was in flight
   std::array<std::atomic<std::uint64_t>, 6> by_class{};  // 1xx to 5xx; [0] is malformed

@@ -9,6 +9,8 @@ namespace reprise::http {
 struct Router::Node {
   std::map<std::string, std::unique_ptr<Node>, std::less<>> literal;
   std::unique_ptr<Node> captured;
+  std::unique_ptr<Node> rest;  // one or more parts, to the end
+  bool takes_empty = false;    // the first of them may be empty
   std::vector<const Route*> routes;
 };
 
@@ -23,7 +25,13 @@ Route& Router::add(wire::Method method, std::string pattern, Scope scope, Handle
     const std::size_t slash = std::min(pattern.find('/', at), pattern.size());
     const std::string part = pattern.substr(at, slash - at);
     at = slash + 1;
-    auto& next = part.starts_with('{') ? node->captured : node->literal[part];
+    const bool takes_empty = part.ends_with("*}");
+    const bool is_rest = takes_empty || part.ends_with("...}");
+    node->takes_empty = node->takes_empty || takes_empty;
+    REPRISE_ASSERT(!is_rest || slash == pattern.size(), pattern);
+    auto& next = is_rest                 ? node->rest
+                 : part.starts_with('{') ? node->captured
+                                         : node->literal[part];
     if (!next) next = std::make_unique<Node>();
     node = next.get();
   }
@@ -46,11 +54,19 @@ const Route* Router::search(const Node& node, wire::Method wanted,
   if (const auto literal = node.literal.find(segments.front()); literal != node.literal.end())
     if (const Route* found = search(*literal->second, wanted, segments.subspan(1), captured))
       return found;
-  if (!node.captured || segments.front().empty()) return nullptr;
-  captured.push_back(segments.front());
-  if (const Route* found = search(*node.captured, wanted, segments.subspan(1), captured))
-    return found;
-  captured.pop_back();
+  const bool is_empty = segments.front().empty();
+  if (is_empty && !node.takes_empty) return nullptr;
+  if (node.captured && !is_empty) {
+    captured.push_back(segments.front());
+    if (const Route* found = search(*node.captured, wanted, segments.subspan(1), captured))
+      return found;
+    captured.pop_back();
+  }
+  if (!node.rest) return nullptr;
+  const std::size_t known = captured.size();
+  captured.insert(captured.end(), segments.begin(), segments.end());
+  if (const Route* found = search(*node.rest, wanted, {}, captured)) return found;
+  captured.resize(known);
   return nullptr;
 }
 

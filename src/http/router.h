@@ -2,12 +2,15 @@
 //
 //     router.add(Method::kGet, "/v1/sessions/{s}/events", Scope::kRead, handler);
 //
-// A `{...}` part matches one non-empty segment, handed to the handler decoded. Literal parts win
-// over captured ones. Built once, then read from any thread.
+// A `{name}` part matches one non-empty segment, handed to the handler decoded; `{name...}` at the
+// end matches all that are left, one or more, of which the first is not empty; `{name*}` matches
+// all that are left. Literal parts win over captured ones, and those over the rest. Built once,
+// then read from any thread.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +28,12 @@ struct Route {
   std::string pattern;
   Scope scope = Scope::kRead;  // kNone: open to everybody
   Handler handler;
-  std::vector<std::string_view> produces;  // media types a client must accept one of; else 406
-  bool is_never_shed = false;              // answered also when too much is going on
+  // Media types a client must accept one of; else 406. None: whatever the handler says.
+  std::vector<std::string_view> produces;
+  bool is_never_shed = false;  // answered also when too much is going on
+  // Bodies are not kept but handed to the handler as they come (Exchange::read_body), up to so many
+  // bytes; the handler runs before the body is there.
+  std::optional<std::uint64_t> max_streamed_bytes = std::nullopt;
 };
 
 struct Match {

@@ -54,6 +54,18 @@ TEST_F(RouterTest, ALiteralPartBeatsACapturedOneForTheMethodsItKnows) {
   EXPECT_EQ(pattern(kGet, "/v1/sessions/import/events"), "/v1/sessions/{s}/events");
 }
 
+TEST_F(RouterTest, TheRestMayBeginWithAnEmptyPartOnlyWhereTheRouteSaysSo) {
+  router_.add(kGet, "/strict/{path...}", Scope::kRead, nothing);
+  router_.add(kGet, "/any/{path*}", Scope::kRead, nothing);
+  EXPECT_EQ(pattern(kGet, "/strict/a//b"), "/strict/{path...}");
+  EXPECT_EQ(pattern(kGet, "/strict//a"), "");
+  EXPECT_EQ(pattern(kGet, "/any//a"), "/any/{path*}");
+  EXPECT_EQ(match_.captured, (std::vector<std::string>{"", "a"}));
+  EXPECT_EQ(pattern(kGet, "/any/"), "/any/{path*}");
+  EXPECT_EQ(match_.captured, (std::vector<std::string>{""}));
+  EXPECT_EQ(pattern(kGet, "/any"), "");
+}
+
 TEST_F(RouterTest, HeadIsAnsweredByTheGetRoute) {
   EXPECT_EQ(pattern(kHead, "/v1/sessions/x"), "/v1/sessions/{s}");
   EXPECT_EQ(pattern(kHead, "/v1/sessions/import"), "/v1/sessions/{s}");

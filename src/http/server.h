@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "http/gatekeeper.h"
 #include "http/limits.h"
+#include "http/observer.h"
 #include "http/probe.h"
 #include "http/router.h"
 #include "rt/real_loop.h"
@@ -27,6 +28,7 @@ struct ServerOptions {
   Millis request_timeout{30'000};
   wire::ParserLimits parser;
   std::shared_ptr<rt::TlsContext> tls;  // nullptr: plain
+  RequestObserver* observer = nullptr;  // outlives the server
 };
 
 // What the connections of one loop share.

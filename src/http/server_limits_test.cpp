@@ -182,13 +182,11 @@ TEST(Drain, AnswersWhatIsInFlightClosesWhatIsIdleAndTellsStreams) {
   ASSERT_TRUE(reader.read_until("hello"));
   ASSERT_TRUE(
       server.eventually([&] { return server.holding == 1 && server.probe.connections_open == 4; }));
-  rt::Gate gate;
-  std::atomic<bool> is_done{false};
-  server.begin_drain(gate, Millis{30'000}, is_done);
+  server.begin_drain(Millis{30'000});
   EXPECT_TRUE(idle.ends());
   EXPECT_TRUE(reader.read_until(": bye\n\n"));
   EXPECT_TRUE(reader.ends());
-  EXPECT_FALSE(is_done);
+  EXPECT_FALSE(server.is_drained());
   ASSERT_TRUE(half.send("lf"));
   const RawResponse rest = half.response();
   EXPECT_EQ(rest.body, "half");
@@ -197,9 +195,7 @@ TEST(Drain, AnswersWhatIsInFlightClosesWhatIsIdleAndTellsStreams) {
   const RawResponse held = holder.response();
   EXPECT_EQ(held.status, 200);
   EXPECT_TRUE(held.has("connection: close"));
-  EXPECT_TRUE(server.eventually([&] { return is_done.load(); }));
-  // The gate, which is ours, is left in the turn that set is_done: one more turn, and it is.
-  rt::call_on(server.loop(), [] {});
+  EXPECT_TRUE(server.eventually([&] { return server.is_drained(); }));
   EXPECT_EQ(server.probe.connections_open, 0U);
 }
 

@@ -9,24 +9,25 @@ namespace reprise::http {
 
 void Flusher::schedule(StreamWriter& writer) {
   writer.is_scheduled_ = true;
-  waiting_.push_back(&writer);
-  if (std::exchange(is_posted_, true)) return;
-  loop_.post([this] { flush(); });
+  queue_->waiting.push_back(&writer);
+  if (std::exchange(queue_->is_posted, true)) return;
+  loop_.post([queue = queue_] { queue->flush(); });
 }
 
 void Flusher::forget(StreamWriter& writer) {
-  std::replace(waiting_.begin(), waiting_.end(), &writer, static_cast<StreamWriter*>(nullptr));
+  auto& waiting = queue_->waiting;
+  std::replace(waiting.begin(), waiting.end(), &writer, static_cast<StreamWriter*>(nullptr));
 }
 
-void Flusher::flush() {
-  is_posted_ = false;
+void Flusher::Queue::flush() {
+  is_posted = false;
   // A flush resumes nobody at once, so the list does not change meanwhile.
-  for (StreamWriter* writer : waiting_) {
+  for (StreamWriter* writer : waiting) {
     if (writer == nullptr) continue;
     writer->is_scheduled_ = false;
     writer->flush();
   }
-  waiting_.clear();
+  waiting.clear();
 }
 
 StreamWriter::StreamWriter(rt::Socket& socket, Flusher& flusher)
@@ -42,13 +43,22 @@ StreamWriter::~StreamWriter() {
 }
 
 bool StreamWriter::push(SharedBytes bytes, std::size_t offset) {
+  // Whoever pushes to a broken one learns of it from its scope.
+  if (is_full() && !is_broken_ && bytes->size() > offset) return false;
+  push_anyway(std::move(bytes), offset);
+  return true;
+}
+
+bool StreamWriter::is_full() const {
+  return backlog_ >= kMaxBacklogBytes || waiting_parts() >= kMaxBacklogParts;
+}
+
+void StreamWriter::push_anyway(SharedBytes bytes, std::size_t offset) {
   const std::size_t size = bytes->size() - offset;
-  if (is_broken_ || size == 0) return true;  // whoever pushes learns of it from its scope
-  if (backlog_ >= kMaxBacklogBytes || waiting_parts() >= kMaxBacklogParts) return false;
+  if (is_broken_ || size == 0) return;
   parts_.push_back({std::move(bytes), offset});
   backlog_ += size;
   if (!is_blocked_ && !is_scheduled_) flusher_.schedule(*this);
-  return true;
 }
 
 void StreamWriter::flush() {
@@ -66,6 +76,7 @@ void StreamWriter::flush() {
     const auto sent = socket_.try_write({vector.data(), count});
     if (!sent) return break_off();
     backlog_ -= *sent;
+    sent_ += *sent;
     for (std::size_t rest = *sent; rest > 0;) {
       Part& part = parts_[first_];
       const std::size_t size = part.bytes->size() - part.offset;

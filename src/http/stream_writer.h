@@ -26,16 +26,20 @@ class StreamWriter;
 // Sends, once per turn, what the writers of one loop have waiting.
 class Flusher {
  public:
-  explicit Flusher(rt::Loop& loop) : loop_(loop) {}
+  explicit Flusher(rt::Loop& loop) : loop_(loop), queue_(std::make_shared<Queue>()) {}
   void schedule(StreamWriter& writer);
   void forget(StreamWriter& writer);
   rt::Loop& loop() { return loop_; }
 
  private:
-  void flush();
+  // Outlives the flusher in what is posted to the loop.
+  struct Queue {
+    void flush();
+    std::vector<StreamWriter*> waiting;
+    bool is_posted = false;
+  };
   rt::Loop& loop_;
-  std::vector<StreamWriter*> waiting_;
-  bool is_posted_ = false;
+  std::shared_ptr<Queue> queue_;
 };
 
 class StreamWriter {
@@ -47,12 +51,19 @@ class StreamWriter {
 
   // Takes the bytes from `offset` on. False, taking nothing, if the backlog is full.
   bool push(SharedBytes bytes, std::size_t offset = 0);
+  bool is_full() const;
+  // Takes them even if it is full: for the rest of what was begun, and for a few that cannot wait.
+  void push_anyway(SharedBytes bytes, std::size_t offset = 0);
   // Suspends until the backlog is small; an error once the connection is gone.
   rt::Task<Result<>> wait_for_room(rt::CancelScope& scope);
   // Suspends until everything pushed has been handed to the kernel.
   rt::Task<Result<>> drain(rt::CancelScope& scope);
   // The connection is of no use any more.
   bool is_broken() const { return is_broken_; }
+  std::size_t waiting_parts() const { return parts_.size() - first_; }
+  // How many bytes the socket has taken so far, and how many it has been or will be given.
+  std::uint64_t sent_bytes() const { return sent_; }
+  std::uint64_t taken_bytes() const { return sent_ + backlog_; }
 
  private:
   friend class Flusher;
@@ -63,7 +74,6 @@ class StreamWriter {
   void flush();
   void break_off();
   void watch_for_stall();
-  std::size_t waiting_parts() const { return parts_.size() - first_; }
   bool has_room() const;
   rt::Task<Result<>> wait_until(bool (StreamWriter::*is_met)() const, rt::CancelScope& scope);
   bool is_empty() const { return backlog_ == 0; }
@@ -75,6 +85,7 @@ class StreamWriter {
   std::vector<Part> parts_;
   std::size_t first_ = 0;  // parts before it are sent
   std::size_t backlog_ = 0;
+  std::uint64_t sent_ = 0;
   std::size_t unsent_ = 0;  // what the kernel held when the reader was last seen to take some
   bool is_scheduled_ = false;
   bool is_blocked_ = false;

@@ -183,6 +183,29 @@ TEST_F(StreamWriterTest, DrainWaitsForTheLastByte) {
   EXPECT_TRUE(*drained);
 }
 
+TEST_F(StreamWriterTest, AFlusherMayGoWhileASendIsDue) {
+  {
+    Flusher flusher(loop_);
+    StreamWriter writer(socket_, flusher);
+    EXPECT_TRUE(writer.push(text("never sent")));
+  }
+  loop_.run_ready();
+  EXPECT_EQ(socket_.writes, 0);
+}
+
+TEST_F(StreamWriterTest, WhatCannotWaitIsTakenThoughItIsFull) {
+  fill(100'000);
+  EXPECT_TRUE(writer_.is_full());
+  const std::uint64_t taken = writer_.taken_bytes();
+  writer_.push_anyway(text("urgent"));
+  EXPECT_EQ(writer_.taken_bytes(), taken + 6);
+  EXPECT_EQ(writer_.sent_bytes(), 0U);
+  socket_.make_room(10'000'000);
+  loop_.run_ready();
+  EXPECT_TRUE(socket_.taken.ends_with("xurgent"));
+  EXPECT_EQ(writer_.sent_bytes(), taken + 6);
+}
+
 TEST_F(StreamWriterTest, AWriterMayGoWhileItsSendIsDue) {
   {
     StreamWriter other(socket_, flusher_);

@@ -1,15 +1,9 @@
-// What the tests of this layer share: a server on a loop of its own, and a client that sends bytes
-// as they are and reads what comes back.
+// What the tests of this layer share: a server on a loop of its own.
 //
 // Included by tests only.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,105 +17,13 @@
 #include "http/probe.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "rt/test_client.h"
 #include "rt/test_loop.h"
 
 namespace reprise::http::testing {
 
-struct RawResponse {
-  int status = 0;
-  std::string head;  // with its last empty line, names in lower case as the server sends them
-  std::string body;
-  bool has(std::string_view text) const { return head.find(text) != std::string::npos; }
-};
-
-// A blocking client of one connection; every wait has a deadline.
-class RawClient {
- public:
-  explicit RawClient(std::uint16_t port, int receive_buffer = 0) {
-    descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (receive_buffer > 0)
-      ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const int outcome =
-        ::connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address);
-    EXPECT_EQ(outcome, 0);
-  }
-  ~RawClient() { ::close(descriptor_); }
-  RawClient(const RawClient&) = delete;
-  RawClient& operator=(const RawClient&) = delete;
-
-  // False if the server has closed meanwhile.
-  bool send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      if (!wait(POLLOUT)) return false;
-      const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return true;
-  }
-  void finish_sending() { ::shutdown(descriptor_, SHUT_WR); }
-
-  // The next response; status 0 if the connection ended before it was whole. An answer without a
-  // length has its body read only if `until_end`.
-  RawResponse response(bool is_head = false, bool until_end = false) {
-    RawResponse answer;
-    std::size_t end = 0;
-    while ((end = input_.find("\r\n\r\n")) == std::string::npos)
-      if (!receive()) return answer;
-    answer.head = input_.substr(0, end + 4);
-    input_.erase(0, end + 4);
-    const int status = std::atoi(answer.head.substr(9, 3).c_str());
-    std::size_t length = 0;
-    if (const std::size_t at = answer.head.find("content-length: "); at != std::string::npos)
-      length = std::strtoul(answer.head.c_str() + at + 16, nullptr, 10);
-    if (!is_head && status >= 200)
-      while (input_.size() < length)
-        if (!receive()) return answer;
-    if (until_end)
-      while (receive()) length = input_.size();
-    if (is_head || status < 200) length = 0;
-    answer.body = input_.substr(0, length);
-    input_.erase(0, length);
-    answer.status = status;
-    return answer;
-  }
-  // Reads until `text` has come; false if the connection ended first.
-  bool read_until(std::string_view text) {
-    while (input_.find(text) == std::string::npos)
-      if (!receive()) return false;
-    return true;
-  }
-  // Whether the server has ended the connection, and in good order: not by a reset.
-  bool ends() {
-    while (receive()) {
-    }
-    return is_ended_;
-  }
-  bool read_some() { return receive(); }
-  const std::string& unread() const { return input_; }
-
- private:
-  bool wait(short events) {
-    pollfd waiting{descriptor_, events, 0};
-    return ::poll(&waiting, 1, 30'000) == 1;
-  }
-  bool receive() {
-    if (!wait(POLLIN)) return false;
-    char piece[16 * 1024];
-    const ssize_t count = ::recv(descriptor_, piece, sizeof piece, 0);
-    is_ended_ = count == 0;
-    if (count <= 0) return false;
-    input_.append(piece, static_cast<std::size_t>(count));
-    return true;
-  }
-  int descriptor_;
-  std::string input_;
-  bool is_ended_ = false;
-};
+using rt::RawClient;
+using rt::RawResponse;
 
 inline std::string request_text(std::string_view method, std::string_view target,
                                 std::string_view headers = "", std::string_view body = "") {
@@ -132,16 +34,20 @@ inline std::string request_text(std::string_view method, std::string_view target
 }
 
 // A server on one loop of its own. Routes: POST /echo, GET /hold (answered after release()),
-// GET /big (a megabyte eight times), GET /stream (frames until it is told to stop).
+// GET /big (a megabyte eight times), GET /stream (frames until it is told to stop), PUT /upload (a
+// streamed body, counted; ?refuse=true refuses it by its head), GET /source (a body from a source,
+// ?cut=true breaks off in its middle); and what a test adds.
 class TestServer {
  public:
   static constexpr std::size_t kBigBytes = 8 * 1024 * 1024;
 
-  explicit TestServer(ServerOptions options = {}, GatekeeperOptions gate = {}) {
+  explicit TestServer(ServerOptions options = {}, GatekeeperOptions gate = {},
+                      const std::function<void(Router&)>& add_more_routes = {}) {
     if (!gate.tokens) gate.tokens = std::make_shared<const Tokens>();
     gatekeeper_.emplace(std::move(gate));
     released_ = std::make_unique<rt::Signal>(loop());
     add_routes();
+    if (add_more_routes) add_more_routes(router_);
     rt::call_on(loop(), [&] {
       server_ = std::make_unique<Server>(std::vector{&loop()}, router_, *gatekeeper_,
                                          std::move(options), probe);
@@ -154,6 +60,7 @@ class TestServer {
   ~TestServer() {
     release();
     drain(Millis{5'000});
+    rt::run_on(loop(), drains_over());
     rt::call_on(loop(), [&] {
       server_.reset();
       released_.reset();
@@ -169,10 +76,11 @@ class TestServer {
     });
   }
   void drain(Millis timeout) { rt::run_on(loop(), server_->drain(timeout)); }
-  // Starts to drain and returns; the gate must outlive it.
-  void begin_drain(rt::Gate& gate, Millis timeout, std::atomic<bool>& is_done) {
-    rt::call_on(loop(), [&] { rt::spawn(gate, note_drain(timeout, is_done)); });
+  // Starts to drain and returns.
+  void begin_drain(Millis timeout) {
+    rt::call_on(loop(), [&] { rt::spawn(drains_, note_drain(timeout)); });
   }
+  bool is_drained() const { return is_drained_; }
   // Waits, turn by turn of the loop, until it holds.
   [[nodiscard]] bool eventually(const std::function<bool()>& holds) {
     const auto until = std::chrono::steady_clock::now() + rt::kPatience;
@@ -183,14 +91,19 @@ class TestServer {
     return true;
   }
 
+  static constexpr std::uint64_t kMaxUpload = 4 * 1024 * 1024;
   Probe probe;
   std::atomic<int> holding{0};
+  std::atomic<std::uint64_t> uploaded{0};  // bytes of streamed bodies, as they come
+  std::atomic<int> failed_uploads{0};
+  std::atomic<std::uint64_t> sourced{0};  // bytes read from sources
 
  private:
-  rt::Task<> note_drain(Millis timeout, std::atomic<bool>& is_done) {
+  rt::Task<> note_drain(Millis timeout) {
     co_await server_->drain(timeout);
-    is_done = true;
+    is_drained_ = true;
   }
+  rt::Task<> drains_over() { co_await drains_.empty(); }
   static rt::Task<Result<Reply>> echo(Exchange& exchange) {
     Reply reply;
     reply.headers.add("Content-Type", "application/octet-stream");
@@ -206,6 +119,43 @@ class TestServer {
     while (!is_released_) (void)co_await released_->wait(scope);
     --holding;
     co_return Reply::json(200, "{\"held\":true}");
+  }
+  rt::Task<Result<Reply>> upload(Exchange& exchange) {
+    if (exchange.target.query.size() == 1) co_return fail(Code::kConflict, "not wanted");
+    std::uint64_t total = 0;
+    for (;;) {
+      auto piece = co_await exchange.read_body();
+      if (!piece) {
+        ++failed_uploads;
+        co_return fail(std::move(piece).error());
+      }
+      if (piece->empty()) break;
+      total += piece->size();
+      uploaded += piece->size();
+    }
+    co_return Reply::json(200, fmt::format("{}", total));
+  }
+  class Letters final : public BodySource {
+   public:
+    Letters(std::atomic<std::uint64_t>& read_bytes, bool is_cut)
+        : read_bytes_(read_bytes), is_cut_(is_cut) {}
+    rt::Task<Result<std::size_t>> read(std::span<char> buffer) override {
+      if (is_cut_ && read_bytes_ > 0) co_return fail(Code::kCorrupt, "cut");
+      std::fill(buffer.begin(), buffer.end(), 'x');
+      read_bytes_ += buffer.size();
+      co_return buffer.size();
+    }
+
+   private:
+    std::atomic<std::uint64_t>& read_bytes_;
+    bool is_cut_;
+  };
+  rt::Task<Result<Reply>> source(Exchange& exchange) {
+    Reply reply;
+    reply.headers.add("Content-Type", "application/octet-stream");
+    reply.source = std::make_unique<Letters>(sourced, exchange.target.query.size() == 1);
+    reply.source_bytes = kBigBytes;
+    co_return reply;
   }
   struct Frames {
     explicit Frames(Exchange& exchange) : writer(*exchange.socket, *exchange.flusher) {}
@@ -236,6 +186,10 @@ class TestServer {
     router_.add(kGet, "/big", Scope::kRead, big);
     router_.add(kGet, "/hold", Scope::kRead, [this](Exchange& exchange) { return hold(exchange); });
     router_.add(kGet, "/stream", Scope::kRead, stream, {"text/event-stream"});
+    router_.add(kPut, "/upload", Scope::kWrite, [this](Exchange& one) { return upload(one); })
+        .max_streamed_bytes = kMaxUpload;
+    router_.add(kGet, "/source", Scope::kRead, [this](Exchange& one) { return source(one); },
+                {"application/octet-stream"});
   }
 
   rt::LoopThread thread_;
@@ -244,6 +198,8 @@ class TestServer {
   std::unique_ptr<Server> server_;
   std::unique_ptr<rt::Signal> released_;
   bool is_released_ = false;
+  rt::Gate drains_;  // used on the loop only, as is_released_ is
+  std::atomic<bool> is_drained_{false};
   std::uint16_t port_ = 0;
 };
 
