@@ -3,12 +3,16 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "base/ip_range.h"
 #include "rt/socket.h"
 #include "server/limits.h"
+#include "server/pool_settings.h"
 #include "wire/json.h"
 
 namespace reprise::server {
@@ -155,11 +159,54 @@ Result<> check_host(const std::string& host) {
   return bad(fmt::format("--allowed-host: '{}' is not a host name such as reprise.example", host));
 }
 
+Result<> check_webhook_range(const std::string& text) {
+  const auto range = parse_ip_range(text);
+  if (range) return {};
+  return bad(fmt::format("--webhook-allow: {}", range.error().detail));
+}
+
+// A copy of the data must not have the key in it.
+// Without a slash at the end, and absolute also while it does not exist.
+std::filesystem::path data_directory(const Config& config) {
+  std::error_code ignored;
+  auto path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(config.data, ignored), ignored);
+  return path.has_filename() ? path : path.parent_path();
+}
+
+Result<> check_state_key(const Config& config) {
+  std::error_code ignored;
+  const auto data = data_directory(config);
+  const auto file = std::filesystem::weakly_canonical(state_key_file(config), ignored);
+  const auto [end, rest] = std::ranges::mismatch(data, file);
+  if (end != data.end()) return {};
+  return bad(fmt::format("--state-key-file: {} is inside the data directory", file.string()));
+}
+
+Result<> check_pools(const Config& config) {
+  const auto pools = parse_pool_settings(config.pools);
+  if (!pools) return bad(fmt::format("--pool: {}", pools.error().detail));
+  for (const PoolSetting& pool : *pools) REPRISE_CHECK(check_readable("--pool", pool.path));
+  return {};
+}
+
 }  // namespace
+
+std::filesystem::path state_key_file(const Config& config) {
+  if (!config.state_key_file.empty()) return std::filesystem::absolute(config.state_key_file);
+  std::filesystem::path file = data_directory(config);
+  file += ".state-key";
+  return file;
+}
+
+model::RedactionRules redaction_rules(const Config& config) {
+  return {.keys = config.redact_keys, .prefixes = config.redact_prefixes};
+}
 
 Result<> check(const Config& config) {
   REPRISE_CHECK(check_listen(config));
   if (config.data.empty()) return bad("--data: the directory's name is empty");
+  REPRISE_CHECK(check_state_key(config));
   if (config.tls_cert.empty() != config.tls_key.empty())
     return bad("--tls-cert and --tls-key belong together: give both or neither");
   REPRISE_CHECK(check_readable("--tokens-file", config.tokens_file));
@@ -167,10 +214,25 @@ Result<> check(const Config& config) {
   REPRISE_CHECK(check_readable("--tls-key", config.tls_key));
   for (const std::string& origin : config.cors_origins) REPRISE_CHECK(check_origin(origin));
   for (const std::string& host : config.allowed_hosts) REPRISE_CHECK(check_host(host));
+  for (const std::string& range : config.webhook_allows) REPRISE_CHECK(check_webhook_range(range));
+  if (const auto rules = model::check(redaction_rules(config)); !rules)
+    return bad(fmt::format("--redact-key, --redact-prefix: {}", rules.error().detail));
   REPRISE_CHECK(check_range("--threads", config.threads, 0, kMaxThreads));
   REPRISE_CHECK(check_range("--max-connections", config.max_connections, 1, 1'000'000));
   REPRISE_CHECK(check_range("--max-in-flight", config.max_in_flight, 1, 1'000'000));
   REPRISE_CHECK(check_range("--max-body-bytes", config.max_body_bytes, 1024, kMaxBodyBytesLimit));
+  constexpr std::uint64_t kMaxArtifactLimit = 1ULL << 50;
+  REPRISE_CHECK(
+      check_range("--max-artifact-bytes", config.max_artifact_bytes, 1, kMaxArtifactLimit));
+  REPRISE_CHECK(check_range("--max-session-artifact-bytes", config.max_session_artifact_bytes, 1,
+                            kMaxArtifactLimit));
+  REPRISE_CHECK(check_range("--max-import-bytes", config.max_import_bytes, 1, kMaxArtifactLimit));
+  REPRISE_CHECK(check_range("--pool-browsers", config.pool_browsers, 1, kMaxPoolBrowsers));
+  REPRISE_CHECK(check_range("--pool-contexts", config.pool_contexts, 1, kMaxPoolContexts));
+  REPRISE_CHECK(check_pools(config));
+  REPRISE_CHECK(check_range("--pool-clients", config.pool_clients, 0, 10'000));
+  REPRISE_CHECK(check_range("--hibernate-seconds", config.hibernate_seconds, 1, 365ULL * 86'400));
+  REPRISE_CHECK(check_readable("--browser-path", config.browser_path));
   REPRISE_CHECK(check_range("--block-cache-mb", config.block_cache_mb, 1, 1024 * 1024));
   REPRISE_CHECK(check_milliseconds("--idle-timeout-ms", config.idle_timeout));
   REPRISE_CHECK(check_milliseconds("--request-timeout-ms", config.request_timeout));
@@ -225,7 +287,7 @@ Result<Config> load_config(const FlagValues& flags, const Environment& environme
 }
 
 std::optional<std::string> process_environment(const std::string& name) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing in the process changes the environment
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing changes the environment yet
   const char* value = std::getenv(name.c_str());
   if (value == nullptr) return std::nullopt;
   return std::string(value);

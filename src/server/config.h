@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "model/redact.h"
 
 namespace reprise::server {
 
@@ -40,12 +42,35 @@ struct Config {
   Millis heartbeat{15'000};        // comments on quiet streams
   Millis long_poll_timeout{20'000};
   std::uint64_t retention_seconds = 0;  // ended sessions are removed after this; 0: never
+  std::uint64_t max_artifact_bytes = 4ULL << 30;
+  std::uint64_t max_session_artifact_bytes = 10ULL << 30;
+  std::uint64_t max_import_bytes = 16ULL << 30;
   Millis drain_timeout{10'000};
   log::Level log_level = log::Level::kInfo;
   log::Format log_format = log::Format::kText;
   std::uint32_t block_cache_mb = 64;
   bool allow_loopback_webhooks = false;
+  bool strict_apps = false;
+  std::vector<std::string> webhook_allows;  // addresses and ranges that are not public
+  std::string browser_path;                 // empty: Debian's, where it is
+  std::string browser_dir;                  // of running browsers' files; empty: one below /tmp
+  bool browser_no_sandbox = false;
+  std::string state_key_file;  // what storage states are sealed with; empty: beside `data`
+  std::uint32_t pool_browsers = 1;
+  std::uint32_t pool_contexts = 300;
+  std::vector<std::string> pools;         // further ones (server/pool_settings.h)
+  std::uint32_t pool_clients = 50;        // of the DevTools endpoint, for each browser
+  std::uint64_t hibernate_seconds = 600;  // a paused session's context goes to sleep after this
+  Millis takeover_grace{30'000};          // a take-over outlasts its live socket for so long
+  std::vector<std::string> redact_keys;   // see model/redact.h
+  std::vector<std::string> redact_prefixes;
 };
+
+// Where the key of storage states is, or would be.
+std::filesystem::path state_key_file(const Config& config);
+
+// What is redacted from tool calls besides what always is.
+model::RedactionRules redaction_rules(const Config& config);
 
 // Checks what can be checked before anything is opened: an address that is not loopback needs
 // tokens, a certificate needs its key, files can be read, numbers are in range.

@@ -61,6 +61,10 @@ const std::map<std::string, std::string> kOtherValues = {
     {"--cors-origin", "https://app.example"},
     {"--allowed-host", "reprise.example"},
     {"--allow-loopback-webhooks", "true"},
+    {"--strict-apps", "true"},
+    {"--webhook-allow", "10.0.0.0/8"},
+    {"--redact-key", "customerNumber"},
+    {"--redact-prefix", "acme_live_"},
     {"--max-connections", "11"},
     {"--max-in-flight", "12"},
     {"--max-body-bytes", "2048"},
@@ -70,16 +74,33 @@ const std::map<std::string, std::string> kOtherValues = {
     {"--long-poll-timeout-ms", "15"},
     {"--drain-timeout-ms", "16"},
     {"--retention-seconds", "17"},
+    {"--max-artifact-bytes", "19"},
+    {"--max-session-artifact-bytes", "20"},
+    {"--max-import-bytes", "21"},
+    {"--browser-path", "/usr/bin/browser"},
+    {"--browser-dir", "/run/browsers"},
+    {"--browser-no-sandbox", "true"},
+    {"--state-key-file", "/keys/state"},
+    {"--pool-browsers", "22"},
+    {"--pool-contexts", "23"},
+    {"--pool-clients", "26"},
+    {"--pool", "spare=dedicated"},
+    {"--takeover-grace-ms", "27"},
+    {"--hibernate-seconds", "24"},
     {"--block-cache-mb", "18"},
     {"--log-level", "debug"},
     {"--log-format", "json"},
 };
 
 void expect_other_value(const Setting& setting, const Config& config) {
-  if (setting.kind == Setting::Kind::kSwitch)
-    EXPECT_TRUE(config.allow_loopback_webhooks);
-  else
+  if (setting.kind != Setting::Kind::kSwitch)
     EXPECT_EQ(setting.show(config), kOtherValues.at(setting.flag)) << setting.flag;
+  else if (setting.flag == "--strict-apps")
+    EXPECT_TRUE(config.strict_apps);
+  else if (setting.flag == "--browser-no-sandbox")
+    EXPECT_TRUE(config.browser_no_sandbox);
+  else
+    EXPECT_TRUE(config.allow_loopback_webhooks);
 }
 
 TEST(Config, DefaultsAreThoseOfTheStruct) {
@@ -308,6 +329,49 @@ TEST(ConfigCheck, OriginsAndHostsAreThoseABrowserSends) {
   for (const char* origin : {"*", "app.example", "https://app.example/", "https://", "ftp://a"})
     EXPECT_FALSE(passes(origin, "")) << origin;
   for (const char* host : {"*", "http://a", "a b"}) EXPECT_FALSE(passes("", host)) << host;
+}
+
+TEST(ConfigCheck, RangesForWebhooksAreAddressesOrRanges) {
+  Config config;
+  config.webhook_allows = {"10.1.2.3", "10.0.0.0/8", "fd00::/8", "::1"};
+  EXPECT_TRUE(check(config));
+  for (const char* range : {"", "*", "intranet.example", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/",
+                            "fd00::/129", "10.0.0.0-10.0.0.9"}) {
+    config.webhook_allows = {range};
+    const auto refused = check(config);
+    ASSERT_FALSE(refused) << range;
+    EXPECT_EQ(refused.error().code, Code::kBadParameter);
+    EXPECT_TRUE(mentions(refused.error(), "--webhook-allow")) << refused.error().detail;
+  }
+}
+
+TEST(ConfigCheck, TheKeyOfStorageStatesIsOutsideTheData) {
+  Config config;
+  config.data = "/srv/reprise/data/";
+  EXPECT_EQ(state_key_file(config), "/srv/reprise/data.state-key");
+  EXPECT_TRUE(check(config));
+  for (const char* inside : {"/srv/reprise/data/key", "/srv/reprise/data/../data/a/key"}) {
+    config.state_key_file = inside;
+    const auto refused = check(config);
+    ASSERT_FALSE(refused) << inside;
+    EXPECT_EQ(refused.error().code, Code::kBadParameter) << inside;
+  }
+  config.state_key_file = "/srv/reprise/database-key";
+  EXPECT_TRUE(check(config));
+  config.data = "not-there-yet";
+  config.state_key_file = "not-there-yet/key";
+  EXPECT_FALSE(check(config));
+}
+
+TEST(Config, RulesOfRedactionAreChecked) {
+  Config config;
+  config.redact_keys = {"customer_number"};
+  config.redact_prefixes = {"acme_live_"};
+  EXPECT_TRUE(check(config));
+  config.redact_prefixes = {"a"};
+  const auto refused = check(config);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(mentions(refused.error(), "--redact-prefix")) << refused.error().detail;
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 // The table of settings: every row is a flag, a variable and a member of the file.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <charconv>
+#include <utility>
 
 #include "server/config.h"
 
@@ -129,7 +133,9 @@ class Table {
   void add(std::string name, std::string placeholder, Field field, std::string help) {
     bind(row(std::move(name), std::move(placeholder), std::move(help)), field);
     // A list is given one value at a time on the command line, and whole elsewhere.
-    if (rows_.back().kind == Setting::Kind::kList) rows_.back().flag.pop_back();
+    std::string& flag = rows_.back().flag;
+    if (rows_.back().kind == Setting::Kind::kList)
+      flag.resize(flag.size() - (flag.ends_with("xes") ? 2 : 1));
   }
   template <typename Word>
   void add_words(std::string name, std::string placeholder, Word Config::* field, Words<Word> words,
@@ -174,6 +180,9 @@ std::vector<Setting> make_settings() {
             "Host name clients may use besides the address and localhost; may be repeated");
   table.add("allow-loopback-webhooks", "", &Config::allow_loopback_webhooks,
             "Let webhooks call addresses of this machine");
+  table.add("webhook-allows", "RANGE", &Config::webhook_allows,
+            "Address or range, such as 10.0.0.0/8, that webhooks may call though it is not public; "
+            "may be repeated");
 
   table.group("Limits");
   table.add("max-connections", "N", &Config::max_connections, "Connections at one time");
@@ -191,9 +200,49 @@ std::vector<Setting> make_settings() {
             "Time that requests in flight have to finish after SIGTERM");
 
   table.group("Storage");
+  table.add("strict-apps", "", &Config::strict_apps,
+            "sessions only for apps that were made with PUT /v1/apps/{id}");
   table.add("retention-seconds", "N", &Config::retention_seconds,
             "Remove ended sessions after this long; 0 keeps them");
+  table.add("max-artifact-bytes", "N", &Config::max_artifact_bytes, "Largest file of a session");
+  table.add("max-session-artifact-bytes", "N", &Config::max_session_artifact_bytes,
+            "What the files of one session may take together, all versions counted");
+  table.add("max-import-bytes", "N", &Config::max_import_bytes,
+            "Largest archive of a session that is imported");
   table.add("block-cache-mb", "N", &Config::block_cache_mb, "Memory for the store's block cache");
+
+  table.group("Browsers");
+  table.add("browser-path", "FILE", &Config::browser_path,
+            "Browser to start instead of Debian's chromium-headless-shell");
+  table.add("browser-dir", "DIR", &Config::browser_dir,
+            "Where running browsers keep their files; below /tmp unless given");
+  table.add("browser-no-sandbox", "", &Config::browser_no_sandbox,
+            "Start browsers without their sandbox");
+  table.add("state-key-file", "FILE", &Config::state_key_file,
+            "Key that cookies and storage of sessions are encrypted with; outside the data "
+            "directory, made on first use; the data directory's name and .state-key unless given");
+  table.add("pool-browsers", "N", &Config::pool_browsers, "Browsers that run at once, at most");
+  table.add("pool-contexts", "N", &Config::pool_contexts,
+            "Sessions that have a browser context at once, at most; further ones wait in line");
+  table.add(
+      "pools", "KEY=KIND[,browsers=N,contexts=N,path=FILE]", &Config::pools,
+      "Further pool of browsers: headless-shell, chromium (all of it) or dedicated (a browser "
+      "for each session); may be repeated");
+  table.add("pool-clients", "N", &Config::pool_clients,
+            "DevTools clients of one browser at once, at most; it gets no new sessions then. 0: "
+            "none, and "
+            "no port for them");
+  table.add("hibernate-seconds", "N", &Config::hibernate_seconds,
+            "A paused session's context is put to sleep after this long without a command");
+  table.add("takeover-grace-ms", "N", &Config::takeover_grace,
+            "A person's take-over of a browser ends this long after their live view is gone");
+
+  table.group("Audit");
+  table.add("redact-keys", "NAME", &Config::redact_keys,
+            "Name whose values are secrets too, in inputs and outputs of tools; case and - _ . do "
+            "not count; may be repeated");
+  table.add("redact-prefixes", "PREFIX", &Config::redact_prefixes,
+            "Beginning of words that are secrets too, such as acme_live_; may be repeated");
 
   table.group("Logs (on standard error)");
   table.add_words("log-level", "LEVEL", &Config::log_level,

@@ -41,6 +41,18 @@ std::string session_target(const std::string& session, std::string_view rest) {
   return fmt::format("/v1/sessions/{}{}", wire::percent_encode(session), rest);
 }
 
+std::string artifact_target(const std::string& session, std::string_view path,
+                            std::string_view query_text) {
+  std::string encoded = "/artifacts";
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    encoded += '/' + wire::percent_encode(path.substr(0, slash));
+    if (slash == std::string_view::npos) break;
+    path.remove_prefix(slash + 1);
+  }
+  return session_target(session, encoded.append(query_text));
+}
+
 std::string query(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters) {

@@ -8,6 +8,9 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "server/cli/client.h"
 #include "server/cli/commands.h"
@@ -28,6 +31,10 @@ Outcome<wire::JsonDocument> body_of(const wire::Response& response);
 
 // /v1/sessions/{s} and what follows.
 std::string session_target(const std::string& session, std::string_view rest = "");
+
+// …/artifacts/{path}: the slashes of a path stay, all else that is not plain is encoded.
+std::string artifact_target(const std::string& session, std::string_view path,
+                            std::string_view query_text = "");
 
 // "?a=1&b=2", percent-encoded; empty values are left out.
 std::string query(const std::vector<std::pair<std::string, std::string>>& parameters);

@@ -1,5 +1,10 @@
 #include "server/cli/client.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "rt/cancel.h"
 #include "server/version.h"
 
@@ -88,6 +93,7 @@ Result<std::string> Client::head_of(const ClientRequest& request) const {
     head += fmt::format("{}: {}\r\n", name, value);
   }
   if (!request.body.empty()) head += "Content-Type: application/json\r\n";
+  if (request.is_upload) return head + "\r\n";
   if (!request.body.empty() || request.method == "POST" || request.method == "PUT")
     head += fmt::format("Content-Length: {}\r\n", request.body.size());
   head += "\r\n";
@@ -173,11 +179,11 @@ rt::Task<Result<wire::Response>> Client::stream(ClientRequest request, StreamRea
   REPRISE_CO_CHECK(co_await write(*socket, bytes));
   wire::ResponseParser parser;
   std::vector<char> buffer(kReadBytes);
+  const auto patience = request.patience.value_or(timeouts_.response);
   bool is_open = false;
   while (!parser.is_complete()) {
-    REPRISE_CO_TRY(
-        const std::size_t count,
-        co_await read(*socket, buffer, is_open ? timeouts_.stream_idle : timeouts_.response));
+    REPRISE_CO_TRY(const std::size_t count,
+                   co_await read(*socket, buffer, is_open ? timeouts_.stream_idle : patience));
     if (count == 0) {
       if (auto finished = parser.finish(); !finished) co_return lost(finished.error());
       break;
@@ -192,7 +198,60 @@ rt::Task<Result<wire::Response>> Client::stream(ClientRequest request, StreamRea
     if (!piece.empty() && !reader.on_bytes(piece))
       co_return wire::Response{parser.status(), parser.headers(), {}};
   }
-  if (is_open) co_return fail(Code::kClosed, fmt::format("{} ended the stream", url_.to_string()));
+  if (is_open && !reader.may_end())
+    co_return fail(Code::kClosed, fmt::format("{} ended the stream", url_.to_string()));
+  co_return wire::Response{parser.status(), parser.headers(), std::move(parser.body())};
+}
+
+rt::Task<Result<>> Client::write_all(rt::Socket& socket, UploadSource& source) {
+  std::vector<char> buffer(kReadBytes);
+  std::uint64_t sent = 0;
+  for (;;) {
+    REPRISE_CO_TRY(std::size_t count, source.read(buffer));
+    // A file that grows meanwhile is sent as long as it was.
+    if (source.size()) count = std::min<std::uint64_t>(count, *source.size() - sent);
+    sent += count;
+    std::string piece(buffer.data(), count);
+    if (!source.size()) piece = fmt::format("{:x}\r\n{}\r\n", count, piece);
+    if (!piece.empty()) REPRISE_CO_CHECK(co_await write(socket, piece));
+    if (count == 0) break;
+  }
+  if (source.size() && sent != *source.size())
+    co_return fail(Code::kBadRequest, "the file became shorter while it was sent");
+  co_return Result<>{};
+}
+
+rt::Task<Result<wire::Response>> Client::upload(ClientRequest request, UploadSource& source) {
+  request.is_upload = true;
+  const auto size = source.size();
+  if (size)
+    request.headers.emplace_back("Content-Length", std::to_string(*size));
+  else
+    request.headers.emplace_back("Transfer-Encoding", "chunked");
+  const bool has_body = size.value_or(1) > 0;
+  if (has_body) request.headers.emplace_back("Expect", "100-continue");
+  REPRISE_CO_TRY(const std::string head, head_of(request));
+  REPRISE_CO_TRY(const auto socket, co_await open());
+  REPRISE_CO_CHECK(co_await write(*socket, head));
+  wire::ResponseParser parser;
+  std::vector<char> buffer(kReadBytes);
+  const auto patience = request.patience.value_or(timeouts_.response);
+  bool is_sent = !has_body;
+  Result<> written;
+  while (!parser.is_complete()) {
+    auto count = co_await read(*socket, buffer, patience);
+    if (!count) co_return fail(written ? count.error() : written.error());
+    if (*count == 0) {
+      if (!written) co_return fail(written.error());
+      if (auto finished = parser.finish(); !finished) co_return lost(finished.error());
+      break;
+    }
+    if (auto fed = parser.feed({buffer.data(), *count}); !fed) co_return lost(fed.error());
+    // The first answer that is not a final one says: go on.
+    if (parser.is_header_complete() || std::exchange(is_sent, true)) continue;
+    written = co_await write_all(*socket, source);
+    if (!written && written.error().code == Code::kBadRequest) co_return fail(written.error());
+  }
   co_return wire::Response{parser.status(), parser.headers(), std::move(parser.body())};
 }
 

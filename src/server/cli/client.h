@@ -13,6 +13,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,10 +38,13 @@ struct ClientRequest {
   std::string method = "GET";
   std::string target;  // path and query, without the URL's prefix
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;  // JSON, if not empty
+  std::string body;        // JSON, if not empty
+  bool is_upload = false;  // the body comes from elsewhere, and the headers say all about it
   // Whether sending it twice does no harm: then it is sent again when a kept-alive connection turns
   // out to be dead.
   bool is_repeatable = true;
+  // Silence while the response is awaited, where the server has much to do first.
+  std::optional<std::chrono::milliseconds> patience = std::nullopt;
 };
 
 // What reads an event stream.
@@ -50,6 +55,18 @@ class StreamReader {
   virtual void on_open() = 0;
   // False: enough, close the stream.
   virtual bool on_bytes(std::string_view bytes) = 0;
+  // Whether what is read has an end, as a file has.
+  virtual bool may_end() const { return false; }
+};
+
+// What an upload sends.
+class UploadSource {
+ public:
+  virtual ~UploadSource() = default;
+  // Fills some of the buffer; 0 at the end. May block.
+  virtual Result<std::size_t> read(std::span<char> buffer) = 0;
+  // None: it ends when it ends.
+  virtual std::optional<std::uint64_t> size() const = 0;
 };
 
 class Client {
@@ -69,6 +86,10 @@ class Client {
   // status comes back whole.
   rt::Task<Result<wire::Response>> stream(ClientRequest request, StreamReader& reader);
 
+  // Sends a body piece by piece, on a connection of its own, once the server has said that it wants
+  // it. kBadRequest if the source is shorter than it said.
+  rt::Task<Result<wire::Response>> upload(ClientRequest request, UploadSource& source);
+
   rt::RealLoop& loop() { return loop_; }
   const Url& url() const { return url_; }
 
@@ -82,6 +103,7 @@ class Client {
   rt::Task<Result<std::size_t>> read(rt::Socket& socket, std::span<char> buffer,
                                      std::chrono::milliseconds limit);
   rt::Task<Result<>> write(rt::Socket& socket, std::string_view bytes);
+  rt::Task<Result<>> write_all(rt::Socket& socket, UploadSource& source);
   std::unexpected<Error> lost(const Error& error) const;
 
   rt::RealLoop& loop_;

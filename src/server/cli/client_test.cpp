@@ -234,6 +234,98 @@ TEST(ClientStream, ARefusalComesBackWhole) {
   EXPECT_FALSE(collector.is_open);
 }
 
+TEST(ClientStream, AFileMayEnd) {
+  class File final : public StreamReader {
+   public:
+    void on_open() override {}
+    bool on_bytes(std::string_view bytes) override {
+      text += bytes;
+      return true;
+    }
+    bool may_end() const override { return true; }
+    std::string text;
+  };
+  File whole;
+  EXPECT_TRUE(read_stream("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", whole));
+  EXPECT_EQ(whole.text, "hi");
+  File cut;
+  EXPECT_FALSE(read_stream("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi", cut));
+}
+
+class Text final : public UploadSource {
+ public:
+  Text(std::string text, std::optional<std::uint64_t> size) : rest_(std::move(text)), size_(size) {}
+  Result<std::size_t> read(std::span<char> buffer) override {
+    const std::size_t count = std::min(buffer.size(), rest_.size());
+    std::copy_n(rest_.begin(), count, buffer.begin());
+    rest_.erase(0, count);
+    return count;
+  }
+  std::optional<std::uint64_t> size() const override { return size_; }
+
+ private:
+  std::string rest_;
+  std::optional<std::uint64_t> size_;
+};
+
+Task<bool> drive_upload(ScriptedServer& server, rt::RealLoop& loop, UploadSource& source,
+                        Result<wire::Response>& response) {
+  {
+    Client client(loop, server.url(), "");
+    response = co_await client.upload({.method = "PUT", .target = "/file"}, source);
+  }
+  co_await server.stop();
+  co_return true;
+}
+
+struct Uploaded {
+  Result<wire::Response> response = fail(Code::kInternal);
+  std::vector<std::string> requests;
+};
+
+// The second answer comes when the body has, which ends in an empty line for these tests.
+Uploaded upload(Script script, Text source) {
+  Uploaded uploaded;
+  rt::RealLoop loop;
+  ScriptedServer server(loop, {std::move(script)});
+  run_to_end(loop, drive_upload(server, loop, source, uploaded.response));
+  uploaded.requests = server.requests();
+  return uploaded;
+}
+
+TEST(ClientUpload, SendsTheBodyWhenTheServerWantsIt) {
+  const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+  const auto sized = upload({go_on, ok("{}")}, Text("body\r\n\r\n", 8));
+  ASSERT_TRUE(sized.response);
+  EXPECT_NE(sized.requests[0].find("Content-Length: 8\r\n"), std::string::npos);
+  EXPECT_NE(sized.requests[0].find("Expect: 100-continue\r\n"), std::string::npos);
+  EXPECT_EQ(sized.requests[1], "body\r\n\r\n");
+  const auto chunked = upload({go_on, ok("{}")}, Text("body", std::nullopt));
+  ASSERT_TRUE(chunked.response);
+  EXPECT_NE(chunked.requests[0].find("Transfer-Encoding: chunked\r\n"), std::string::npos);
+  EXPECT_EQ(chunked.requests[1], "4\r\nbody\r\n0\r\n\r\n");
+}
+
+TEST(ClientUpload, SpareTheBodyOfWhatIsRefused) {
+  const auto refused =
+      upload({"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\n{}"}, Text("body", 4));
+  ASSERT_TRUE(refused.response);
+  EXPECT_EQ(refused.response->status, 413);
+  EXPECT_EQ(refused.requests.size(), 1U);
+}
+
+TEST(ClientUpload, OfNothingExpectsNothing) {
+  const auto empty = upload({ok("{}")}, Text("", 0));
+  ASSERT_TRUE(empty.response);
+  EXPECT_EQ(empty.requests[0].find("Expect"), std::string::npos);
+}
+
+TEST(ClientUpload, OfAFileThatShrinksFails) {
+  const auto cut = upload({"HTTP/1.1 100 Continue\r\n\r\n", ok("{}")}, Text("bo", 4));
+  ASSERT_FALSE(cut.response);
+  EXPECT_EQ(cut.response.error().code, Code::kBadRequest);
+}
+
 TEST(Call, TargetsAndQueriesAreEncoded) {
   EXPECT_EQ(session_target("slack:C01/x", "/events"), "/v1/sessions/slack%3AC01%2Fx/events");
   EXPECT_EQ(query({{"app", "a b"}, {"q", ""}, {"limit", "5"}}), "?app=a%20b&limit=5");

@@ -52,6 +52,7 @@ TEST(CommandLine, WrongUsageIsExitStatusTwo) {
       {"sessions", "frobnicate"},
       {"version", "--frob"},
       {"tail"},
+      {"attach"},
       {"sessions", "list", "--limit", "0"},
       {"sessions", "list", "extra"},
       {"events", "append", "s", "--type", "log"},
@@ -73,7 +74,7 @@ TEST(CommandLine, WrongUsageIsExitStatusTwo) {
 TEST(CommandLine, HelpIsOnStandardOutput) {
   const std::vector<std::vector<std::string>> commands = {
       {},       {"serve"},  {"sessions", "list"}, {"events", "append"},
-      {"tail"}, {"doctor"}, {"token", "new"}};
+      {"tail"}, {"attach"}, {"doctor"},           {"token", "new"}};
   for (auto words : commands) {
     words.emplace_back("--help");
     const Invocation result(words);

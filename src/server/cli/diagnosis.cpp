@@ -1,5 +1,10 @@
 #include "server/cli/diagnosis.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "base/json_text.h"
 #include "server/cli/table.h"
 

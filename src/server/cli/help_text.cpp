@@ -1,5 +1,7 @@
 #include "server/cli/help_text.h"
 
+#include <fmt/format.h>
+
 namespace reprise::server::cli {
 namespace {
 constexpr std::size_t kTextColumns = 68;
@@ -37,6 +39,7 @@ std::string main_footer() {
   reprise sessions create --app slack --name C01  a session with the key slack:C01
   reprise events append slack:C01 --type message --data '{"text":"hello"}'
   reprise tail slack:C01                          its events, then live
+  reprise attach slack:C01                        the same, and answers its questions
   reprise COMMAND --help                          more about a command
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not found.)";
@@ -72,6 +75,38 @@ nothing is missed or shown twice. Ends when the session does.
 Examples:
   reprise tail slack:C01 --types message,status_change
   reprise tail slack:C01 --no-follow --json | jq .data)";
+}
+
+std::string attach_footer() {
+  return R"(
+Questions are asked one after the other: text is typed (JSON where the question has a schema
+that is not for a string), choices are made with the arrow keys, Enter and, where several may be
+chosen, the space bar; y or n confirms. A question that somebody else answers goes away. Ctrl-D
+leaves. A lost connection is met as tail meets it. Ends when the session does.
+
+Examples:
+  reprise attach slack:C01
+  printf 'Ada\ny\n' | reprise attach slack:C01 --lines)";
+}
+
+std::string audit_footer() {
+  return R"(
+Exit status 1 if an entry was changed, dropped, swapped or cut off.
+
+Examples:
+  reprise audit verify slack:C01
+  reprise audit export slack:C01 > C01.audit.jsonl
+  reprise audit verify --file C01.audit.jsonl)";
+}
+
+std::string artifacts_footer() {
+  return R"(
+What is under tmp/ goes with the session's end; the rest is kept, with all of its versions.
+
+Examples:
+  reprise artifacts put slack:C01 workspace/report.md report.md --type text/markdown
+  tar c logs | reprise artifacts put slack:C01 workspace/logs.tar --kind log
+  reprise artifacts get slack:C01 workspace/report.md --version 1 -o first.md)";
 }
 
 std::string token_footer() {

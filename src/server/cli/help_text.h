@@ -18,6 +18,9 @@ std::string main_footer();
 std::string serve_footer();
 std::string append_footer();
 std::string tail_footer();
+std::string attach_footer();
+std::string audit_footer();
+std::string artifacts_footer();
 std::string token_footer();
 
 }  // namespace reprise::server::cli

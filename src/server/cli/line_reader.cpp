@@ -1,10 +1,14 @@
 #include "server/cli/line_reader.h"
 
+#include <fmt/format.h>
+
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace reprise::server::cli {
 namespace {

@@ -1,6 +1,9 @@
 #include "server/cli/outcome.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
+#include <utility>
 
 #include "base/json_text.h"
 #include "server/cli/table.h"

@@ -17,6 +17,8 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNotFound = 3;
+// Nothing failed, and not everything could be done.
+inline constexpr int kExitIncomplete = 4;
 
 struct Failure {
   int exit_status = kExitFailed;

@@ -8,13 +8,6 @@ namespace {
 
 using rt::Task;
 
-// "2026-11-15T18:13:02.117Z" without what a list need not show.
-std::string short_time(std::string time) {
-  if (time.size() != 24) return time;
-  time[10] = ' ';
-  return time.substr(0, 19);
-}
-
 std::string status_text(wire::JsonValue session) {
   const std::string reason = member_text(session, "pauseReason");
   const std::string status = member_text(session, "status");

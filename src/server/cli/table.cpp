@@ -1,9 +1,13 @@
 #include "server/cli/table.h"
 
+#include <fmt/format.h>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/assert.h"
 #include "server/config.h"
@@ -179,6 +183,12 @@ std::string render_record(const std::vector<std::pair<std::string, std::string>>
     text += printable(value) + "\n";
   }
   return text;
+}
+
+std::string short_time(std::string time) {
+  if (time.size() != 24) return time;
+  time[10] = ' ';
+  return time.substr(0, 19);
 }
 
 std::string format_bytes(std::uint64_t bytes) {

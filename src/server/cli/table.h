@@ -45,6 +45,9 @@ class Table {
 // "name:  value" lines with the values aligned; an empty value is left out.
 std::string render_record(const std::vector<std::pair<std::string, std::string>>& fields);
 
+// "2026-11-15T18:13:02.117Z" without what a list need not show.
+std::string short_time(std::string time);
+
 // 1.5 GiB, 340 KiB, 12 bytes.
 std::string format_bytes(std::uint64_t bytes);
 

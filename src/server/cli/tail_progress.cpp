@@ -1,5 +1,8 @@
 #include "server/cli/tail_progress.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "wire/json.h"
 
 namespace reprise::server::cli {

@@ -1,5 +1,7 @@
 #include "server/cli/token.h"
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/json_text.h"

@@ -1,5 +1,8 @@
 #include "server/cli/url.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 namespace reprise::server::cli {

@@ -1,5 +1,7 @@
 #include "server/cli/versions.h"
 
+#include <fmt/format.h>
+
 #include <link.h>
 #include <openssl/crypto.h>
 #include <sys/utsname.h>
