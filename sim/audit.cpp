@@ -101,7 +101,7 @@ void World::audit() {
     if (!living.emplace(key, session->state.id).second)
       broken(fmt::format("two living sessions hold the key {}", session->state.key().to_string()));
   }
-  for (const std::string_view table : {"a", "g", "o", "t", "n", "w", "e", "x"}) {
+  for (const std::string_view table : {"a", "g", "o", "t", "n", "w", "e", "E", "x"}) {
     for (const auto& record : disk_.all(table))
       if (indexes.erase(record.key) == 0)
         return broken(fmt::format("index {} has an entry of nobody", table));

@@ -1,6 +1,7 @@
 #include "sim/disk.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "session/keys.h"
 
 namespace reprise::sim {
@@ -89,7 +90,7 @@ const std::vector<std::string>& Disk::history(StreamId stream) const {
 
 std::vector<store::ScannedRecord> Disk::all(std::string_view prefix) const {
   auto page = engine_.scan({.begin = std::string(prefix),
-                            .end = session::prefix_end(std::string(prefix)),
+                            .end = prefix_end(std::string(prefix)),
                             .is_reverse = false,
                             .limit = 1'000'000},
                            ReadMode::kBlocking);

@@ -26,7 +26,9 @@ class EntryFrames final : public stream::FrameFormat {
 class ReaderFrames final : public stream::TailFrames {
  public:
   const stream::FrameFormat& format() const override { return format_; }
-  std::string replay_complete(Seq at) const override { return fmt::format("R {}\n", at.value); }
+  void replay_complete(std::string& out, Seq at) const override {
+    out += fmt::format("R {}\n", at.value);
+  }
   std::string ephemeral(std::string_view json) const override {
     return fmt::format("P {}\n", json);
   }

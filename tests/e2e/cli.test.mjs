@@ -31,7 +31,7 @@ describe('the command line', () => {
 
   it('has help worth reading for every command', async () => {
     for (const args of [[], ['serve'], ['sessions'], ['sessions', 'list'], ['tail'],
-      ['events', 'append'], ['doctor'], ['version']]) {
+      ['events', 'append'], ['audit', 'verify'], ['doctor'], ['version']]) {
       const { code, stdout } = await run([...args, '--help']);
       assert.equal(code, 0, args.join(' '));
       assert.ok(stdout.length > 50, args.join(' '));

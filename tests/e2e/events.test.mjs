@@ -7,7 +7,7 @@ const RESERVED = [
   'session_created', 'status_change', 'input_required', 'input_received', 'tool_started',
   'tool_finished', 'artifact_created', 'artifact_deleted', 'module_linked', 'module_unlinked',
   'context_opened', 'context_closed', 'tab_opened', 'tab_updated', 'tab_closed', 'command',
-  'session_reset',
+  'session_reset', 'input_queued', 'input_started', 'input_finished',
 ];
 const MIB = 1024 * 1024;
 

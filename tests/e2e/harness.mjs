@@ -11,7 +11,7 @@
 // REPRISE_BINARY names another binary, REPRISE_TEST_SLOWNESS (1) stretches every deadline.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const children = new Set();
 const directories = new Set();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+  for (const directory of directories) removeDirectory(directory);
 });
 
 export function temporaryDirectory(prefix = 'reprise-e2e-') {
@@ -42,8 +42,16 @@ export function temporaryDirectory(prefix = 'reprise-e2e-') {
   return directory;
 }
 
+// Where a server may keep its browsers' files: they run as another user, who must be able to pass through.
+export function browserDirectory() {
+  const directory = temporaryDirectory('reprise-browsers-');
+  chmodSync(directory, 0o711);
+  return `${directory}/run`;
+}
+
 export function removeDirectory(directory) {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(`${directory}.state-key`, { force: true });  // which a server makes beside its data
   directories.delete(directory);
 }
 

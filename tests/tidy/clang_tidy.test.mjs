@@ -1,9 +1,11 @@
 // clang-tidy finds nothing in src and sim (.clang-tidy says what it looks for). Unit tests are left to the
 // compiler's warnings: GoogleTest's macros would take most of the time. A file that was clean is not looked at
-// again until it, a header it includes, its flags or .clang-tidy change; build/tidy remembers.
+// again until it, a header it includes, its flags or .clang-tidy change; that is remembered beside ccache's files, for
+// all checkouts.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { build, compileCommands, dependencies, inParallel, run } from './clang.mjs';
@@ -13,13 +15,13 @@ test('clang-tidy finds nothing', async () => {
   const version = execFileSync('clang-tidy-19', ['--version'], { encoding: 'utf8' });
   const includes = dependencies();
   const known = new Set(files);
-  const cache = path.join(root, 'build/tidy');
+  const cache = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'), 'reprise-tidy');
   mkdirSync(cache, { recursive: true });
   const sources = compileCommands().filter(({ source }) =>
     /^(src|sim)\/.*\.cpp$/.test(source) && known.has(source) && !isTest(source));
 
   const keyOf = ({ source, command, output }) => {
-    const hash = createHash('sha256').update(version).update(read('.clang-tidy')).update(command);
+    const hash = createHash('sha256').update(version).update(read('.clang-tidy')).update(command.replaceAll(root, ''));
     const made = includes.get(output);
     if (!made) return null;  // not built, so its headers are not known
     for (const file of [source, ...made]) if (known.has(file)) hash.update(file).update(read(file));
