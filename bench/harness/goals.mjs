@@ -1,6 +1,7 @@
 // What the project set out to reach, each judged on the run at hand: reached, not reached, or not
 // measured.
 import {cpuMicrosPerCall, deliveriesPerCpuSecond} from "./results.mjs";
+import {pacedFor} from "./streams.mjs";
 
 const MiB = 1024 * 1024;
 const atLeast = (limit) => (value) => value >= limit;
@@ -9,6 +10,116 @@ const withinTwentyPercent = (value) => value <= 1.2;
 
 const times = (value) => `${value.toFixed(2)} ×`;
 const perSecond = (value) => `${Math.round(value).toLocaleString("en-US")}/s`;
+
+// Durable Streams over HTTP: ours, always durable, beside both modes of the npm server.
+const streamGoals = [
+  ...[["durable-streams", "the npm server on files", 20],
+      ["durable-streams-memory", "the npm server in memory", 3]]
+      .flatMap(
+          ([peer, name, factor]) => [1, 100].map(
+              (count) => ({
+                text: `/v1/stream appends, ${count} streams: at least ${factor} × ${name}`,
+                figure: (results) =>
+                    results.ratio("streams-append", `${count} streams`, "reprise", peer).ratio,
+                isReached: atLeast(factor),
+                show: times,
+              }))),
+  ...[["durable-streams", "the npm server's on files"],
+      ["durable-streams-memory", "the npm server's in memory"]]
+      .map(
+          ([peer, name]) => ({
+            text: `/v1/stream tail, 2,000 readers, same pace: p99 under a third of ${name}`,
+            figure: (results) =>
+                results
+                    .ratio("streams-tail", pacedFor(peer, 2000), "reprise", peer, "latencyP99Us")
+                    .ratio,
+            isReached: under(1 / 3),
+            show: (value) => `${value.toFixed(3)} ×`,
+          })),
+];
+
+const slower = (load, variant, peer, mine = "reprise") => (results) =>
+    1 / results.ratio(load, variant, mine, peer, "latencyP50Us").ratio;
+
+// Browsers: beside the bare protocol and npm's @playwright/mcp in the same Chromium.
+const browserGoals = [
+  {
+    text: "a new browser session, warm pool: at most 1.2 × the bare protocol calls",
+    figure: (results) => results.ratio("browser-ready", "warm pool", "reprise", "bare protocol", "latencyP50Us").ratio,
+    isReached: (value) => value <= 1.2,
+    show: times,
+  },
+  ...[["click", 5], ["type", 5], ["type and submit", 5], ["navigate", 1.5], ["snapshot", 1]].map(([tool, factor]) => ({
+    text: `browser_${tool}: at least ${factor} × as fast as @playwright/mcp`,
+    figure: slower("browser-tools", tool, "playwright-mcp"),
+    isReached: atLeast(factor),
+    show: times,
+  })),
+  {
+    text: "twenty sessions, one click a second each: at least 3 × as fast as @playwright/mcp",
+    figure: slower("browser-twenty", "click", "playwright-mcp"),
+    isReached: atLeast(3),
+    show: times,
+  },
+  ...["timer", "fetch", "chain", "navigation"].map((kind) => ({
+    text: `what a click sets off late (${kind}): shown at least as often as by @playwright/mcp`,
+    figure: (results) => results.median("browser-late", kind, "reprise", "shown") -
+        results.median("browser-late", kind, "playwright-mcp", "shown"),
+    isReached: atLeast(0),
+    show: (value) => `${(100 * value).toFixed(0)} points`,
+  })),
+  {
+    text: "300 sessions with a light page each within 8 GB (PSS, browsers included)",
+    figure: (results) => results.median("browser-density", "300 sessions", "reprise", "treeBytes"),
+    isReached: under(8e9),
+    show: (value) => `${(value / 1e9).toFixed(2)} GB`,
+  },
+  {
+    text: "50 sessions at work for five minutes: no failed command",
+    figure: (results) => results.median("browser-soak", "50 active", "reprise", "errors"),
+    isReached: (value) => value === 0,
+    show: (value) => String(value),
+  },
+  {
+    text: "50 sessions at work for five minutes: our memory within 5 % of the first minute's",
+    figure: (results) => results.median("browser-soak", "50 active", "reprise", "growth"),
+    isReached: (value) => value <= 1.05,
+    show: times,
+  },
+  {
+    text: "a closed browser session leaves at most 50 KB",
+    figure: (results) => results.median("browser-left", "per closed session", "reprise", "bytesLeft"),
+    needs: (scale) => scale.browserCycles >= 100,
+    isReached: (value) => value <= 50_000,
+    show: (value) => `${(value / 1000).toFixed(1)} KB`,
+  },
+];
+
+// Programs that speak DevTools, through us and directly.
+const cdpGoals = [
+  {
+    text: "a round trip through the DevTools endpoint: under 100 µs more at the median (Browser.getVersion)",
+    figure: (results) => results.median("cdp-trips", "Browser.getVersion", "reprise", "latencyP50Us") -
+        results.median("cdp-trips", "Browser.getVersion", "chromium", "latencyP50Us"),
+    isReached: under(100),
+    show: (value) => `${Math.round(value)} µs`,
+  },
+  {
+    text: "a Playwright script through the DevTools endpoint: at most 1.10 × Chromium directly",
+    figure: (results) => results.ratio("cdp-script", "connect to close", "reprise", "chromium", "latencyP50Us").ratio,
+    isReached: (value) => value <= 1.1,
+    show: times,
+  },
+  {
+    text: "a new page with 100 idle DevTools clients of other sessions, 50 in a browser at most (the default): at most 2 × alone",
+    figure: (results) => results
+                             .ratio("cdp-pages", "100 idle clients, 50 clients a browser", "reprise", "reprise",
+                                    "latencyP50Us", "alone, 50 clients a browser")
+                             .ratio,
+    isReached: (value) => value <= 2,
+    show: times,
+  },
+];
 
 export const goals = [
   {
@@ -111,6 +222,9 @@ export const goals = [
     isReached: under(5),
     show: times,
   },
+  ...streamGoals,
+  ...browserGoals,
+  ...cdpGoals,
 ];
 
 export function judge(results, scale) {

@@ -1,80 +1,20 @@
 // The loads, in the order they run. Each starts fresh servers, alternates between them round by
 // round (the first of a round changes every time) so that the machine's noise hits everyone, and
 // stops them.
-import {readFileSync} from "node:fs";
-
+import {cdp} from "./cdp.mjs";
+import {
+  alternate,
+  attempt,
+  connections,
+  fill,
+  newLogs,
+  newPrefix,
+  startAll,
+  stopAll
+} from "./rounds.mjs";
+import {browserDensity, browserReady, browserTools} from "./browser/loads.mjs";
 import {start} from "./servers.mjs";
-
-const connections = 64;
-
-function lines(path) {
-  return readFileSync(path, "utf8").trim().split("\n");
-}
-
-// The servers of one load; ours is left out by --peers-only, theirs by --no-peers.
-async function startAll(context, names) {
-  const wanted = names.filter((name) => (name === "reprise" ? context.binary : context.withPeers));
-  const servers = [];
-  for (const name of wanted) servers.push(await start[name](context));
-  return servers;
-}
-
-async function stopAll(servers) {
-  for (const server of servers) await server.stop();
-}
-
-async function alternate(context, servers, measure, rounds = context.rounds) {
-  for (let round = 0; round < rounds; ++round) {
-    for (let i = 0; i < servers.length; ++i)
-      await measure(servers[(round + i) % servers.length], round);
-  }
-}
-
-// A load that a peer cannot do is a result too.
-async function attempt(context, load, variant, server, round, measure) {
-  // It is not asked a second time: a peer that cannot do something often takes its time-outs to say
-  // so.
-  if (context.results.select(load, variant, server.name).some((sample) => sample.failed))
-    return undefined;
-  try {
-    const sample = await measure();
-    context.results.add(load, variant, server.name, round, sample);
-    context.progress(load, variant, server.name, sample);
-    return sample;
-  } catch (error) {
-    context.results.add(load, variant, server.name, round, {failed: error.message});
-    context.progress(load, variant, server.name, {failed: error.message});
-    return undefined;
-  }
-}
-
-// `count` new logs and their ids. Redis makes a stream at its first entry, so its ids are only
-// names.
-let prefixes = 0;
-async function newLogs(context, server, count) {
-  const prefix = `b${prefixes++}x`;
-  if (server.target === "redis") return Array.from({length: count}, (_, i) => `${prefix}${i}`);
-  const out = context.generator.newFile();
-  const made = await context.generator.run("create", server, {
-    count,
-    prefix,
-    out,
-    connections: Math.min(connections, count),
-  });
-  if (made.errors > 0) throw new Error(`create on ${server.name}: ${made.firstError}`);
-  return lines(out);
-}
-
-async function fill(context, server, id, events) {
-  const batch = Math.min(1000, events);
-  const done = await context.generator.run("append", server, {
-    ids: context.generator.idsFile([id]),
-    connections: 1,
-    batch,
-    count: Math.ceil(events / batch),
-  });
-  if (done.errors > 0) throw new Error(`fill on ${server.name}: ${done.firstError}`);
-}
+import {streams} from "./streams.mjs";
 
 async function appends(context) {
   const servers =
@@ -134,7 +74,7 @@ async function creation(context) {
           () => context.generator.run("create", server, {
             connections,
             seconds: context.scale.seconds,
-            prefix: `c${prefixes++}x`,
+            prefix: newPrefix(),
             named: isNamed,
           }));
     });
@@ -304,8 +244,13 @@ export const loads = {
   replay,
   fanout,
   idle,
+  streams,
   history,
-  population
+  population,
+  "browser-ready": browserReady,
+  "browser-tools": browserTools,
+  "browser-density": browserDensity,
+  cdp
 };
 
 export const scales = {
@@ -314,10 +259,25 @@ export const scales = {
     replayEvents: 100_000,
     readers: [1, 100, 1000, 5000],
     idleReaders: 5000,
+    streamAppends: 20_000,
+    streamReads: 20,
+    streamReaders: 2000,
+    streamTailCalls: 4,
     historyEvents: 1_000_000,
     growthAppends: 20_000,
     opens: 1000,
+    cdpTurns: 30,
+    cdpPairs: 30,
+    cdpPages: 30,
+    cdpIdleClients: 100,
     populations: [10_000, 100_000, 1_000_000],
+    browserCalls: 20,
+    browserDelays: [0, 50, 100, 150, 200, 250, 300, 350, 400],
+    browserSeconds: 20,
+    browserSessions: 300,
+    browserActive: 50,
+    browserMinutes: 5,
+    browserCycles: 100,
     rounds: 3,
   },
   quick: {
@@ -325,10 +285,25 @@ export const scales = {
     replayEvents: 20_000,
     readers: [1, 100],
     idleReaders: 500,
+    streamAppends: 2000,
+    streamReads: 20,
+    streamReaders: 200,
+    streamTailCalls: 4,
     historyEvents: 20_000,
     growthAppends: 3000,
     opens: 200,
+    cdpTurns: 5,
+    cdpPairs: 3,
+    cdpPages: 5,
+    cdpIdleClients: 10,
     populations: [10_000],
+    browserCalls: 5,
+    browserDelays: [0, 200, 400],
+    browserSeconds: 5,
+    browserSessions: 20,
+    browserActive: 5,
+    browserMinutes: 0.25,
+    browserCycles: 10,
     rounds: 1,
   },
 };

@@ -70,6 +70,7 @@ function progress(load, variant, server, sample) {
       sample.perSecond !== undefined ?
       `${Math.round(sample.perSecond)}/s` :
       Object.entries(sample)
+          .filter(([, value]) => typeof value === "number")
           .map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`)
           .join(", ");
   const errors =

@@ -1,8 +1,12 @@
 // The run as Markdown: the goals first, then a table per load. The terminal gets the same text.
 import {cpuMicrosPerCall, deliveriesPerCpuSecond} from "./results.mjs";
 
-const order = ["reprise", "redis-always", "redis-everysec", "durable-streams"];
+const order = [
+  "reprise", "reprise, captured", "redis-always", "redis-everysec", "durable-streams", "durable-streams-memory",
+  "playwright-mcp", "bare protocol", "chromium"
+];
 const whole = (value) => Math.round(value).toLocaleString("en-US");
+const fraction = (value) => value.toFixed(value < 0.1 ? 3 : 2);
 const micros = (value) =>
     (value >= 10_000 ? `${(value / 1000).toFixed(1)} ms` : `${Math.round(value)} µs`);
 
@@ -29,6 +33,11 @@ const p99 = {
   of: "latencyP99Us",
   show: micros
 };
+const slowness = {
+  ...p50,
+  isRatio: true
+};
+const mebibytes = (value) => `${(value / 1048576).toFixed(0)} MiB`;
 const loadShare = {
   title: "generator busy",
   of: (sample) => (100 * sample.loadCpuSeconds) / sample.seconds,
@@ -64,6 +73,31 @@ const tables = [
     ],
   },
   {
+    load: "streams-append",
+    title: "Durable Streams: append, 300 bytes, 64 connections",
+    columns: [perSecond, cpu, p50, p99, loadShare]
+  },
+  {
+    load: "streams-read",
+    title: "Durable Streams: catch-up from the first append, one connection",
+    columns: [{...perSecond, title: "messages/s"}, loadShare]
+  },
+  {
+    load: "streams-tail",
+    title: "Durable Streams: one writer, live=sse readers of one stream (the ratio is of the p99)",
+    columns: [
+      {
+        title: "appends/s",
+        of: (sample) => sample.calls / sample.seconds,
+        show: (value) => value.toPrecision(3)
+      },
+      {...perSecond, title: "deliveries/s", isRatio: false},
+      p50,
+      {...p99, isRatio: true},
+      loadShare,
+    ],
+  },
+  {
     load: "idle",
     title: "Memory of an idle subscriber",
     columns: [{title: "bytes", of: "bytesPerReader", show: whole, isRatio: true}],
@@ -77,12 +111,60 @@ const tables = [
       {
         title: "resident",
         of: "residentBytes",
-        show: (value) => `${(value / 1048576).toFixed(0)} MiB`
+        show: mebibytes
       },
       cpu,
       p50,
       p99,
     ],
+  },
+  {
+    load: "browser-ready",
+    title: "A new session's context and tab, ready and durable, in a warm pool",
+    columns: [slowness, p99]
+  },
+  {load: "browser-tools", title: "Tool calls, one session (the ratio is of the median)", columns: [slowness, p99]},
+  {load: "browser-twenty", title: "Twenty sessions, one call a second each", columns: [slowness, p99]},
+  {
+    load: "browser-late",
+    title: "Does the next snapshot show what a click set off, 0 to 400 ms later?",
+    columns: [{title: "shown", of: "shown", show: (value) => `${(100 * value).toFixed(0)} %`}]
+  },
+  {
+    load: "browser-density",
+    title: "Memory of sessions with one light page each (PSS)",
+    columns: [
+      {title: "with all browsers", of: "treeBytes", show: mebibytes},
+      {title: "the server alone", of: "ownBytes", show: mebibytes}
+    ]
+  },
+  {
+    load: "browser-soak",
+    title: "Sessions at work, one action in five seconds each",
+    columns: [
+      {title: "failed", of: "errors", show: whole}, p50, p99,
+      {title: "memory, last minute / first", of: "growth", show: fraction}
+    ]
+  },
+  {
+    load: "browser-left",
+    title: "What a closed session leaves (PSS, browsers included)",
+    columns: [{title: "KiB", of: (sample) => sample.bytesLeft / 1024, show: (value) => value.toFixed(1)}]
+  },
+  {
+    load: "cdp-trips",
+    title: "The DevTools endpoint: one round trip after another",
+    columns: [{...p50, isRatio: true}, {title: "p10", of: "latencyP10Us", show: micros}, p99]
+  },
+  {
+    load: "cdp-script",
+    title: "The DevTools endpoint: a Playwright script, pair by pair",
+    columns: [{...p50, isRatio: true}]
+  },
+  {
+    load: "cdp-pages",
+    title: "The DevTools endpoint: Playwright's newPage beside idle clients of other sessions",
+    columns: [p50]
   },
 ];
 
@@ -111,7 +193,7 @@ function table(results, {load, title, columns}) {
         const {ratio: middle, low, high} =
             results.ratio(load, variant, "reprise", server, ratioColumn.of);
         if (Number.isFinite(middle))
-          ratio = `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+          ratio = `${fraction(middle)} (${fraction(low)}–${fraction(high)})`;
       }
       rows.push([variant, server, ...cells, ...(ratioColumn ? [ratio] : [])]);
     }

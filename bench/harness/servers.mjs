@@ -164,15 +164,25 @@ function redis(name, policy, root) {
       .start();
 }
 
+function reprise(target, {binary, root}, more = []) {
+  return new Server({
+           name: "reprise",
+           target,
+           root,
+           ready: listening,
+           command: (directory) =>
+               [binary, "serve", "--listen", "127.0.0.1:0", "--data", directory, ...more],
+         })
+      .start();
+}
+
+const durableStreamsPeer = join(benchDirectory, "peers/durable-streams.mjs");
+
 export const start = {
-  reprise: ({binary, root}) =>
-      new Server({
-        name: "reprise",
-        target: "reprise",
-        root,
-        ready: listening,
-        command: (directory) => [binary, "serve", "--listen", "127.0.0.1:0", "--data", directory],
-      }).start(),
+  // With further flags, where a load needs some.
+  reprise: (context, more) => reprise("reprise", context, more),
+  // The same server, spoken to as its Durable Streams peers are.
+  repriseStreams: (context) => reprise("durable-streams", context),
   redisAlways: ({root}) => redis("redis-always", "always", root),
   redisEverysec: ({root}) => redis("redis-everysec", "everysec", root),
   durableStreams: ({root}) =>
@@ -181,8 +191,16 @@ export const start = {
         target: "durable-streams",
         root,
         ready: listening,
-        command: (directory) =>
-            [process.execPath, join(benchDirectory, "peers/durable-streams.mjs"), directory],
+        command: (directory) => [process.execPath, durableStreamsPeer, directory],
+      }).start(),
+  // Keeps nothing: there for scale, as Redis with everysec is.
+  durableStreamsMemory: ({root}) =>
+      new Server({
+        name: "durable-streams-memory",
+        target: "durable-streams",
+        root,
+        ready: listening,
+        command: () => [process.execPath, durableStreamsPeer],
       }).start(),
 };
 

@@ -39,22 +39,25 @@ class Writer {
   void take() {
     if (!outbox_.is_empty()) flush();
     auto received = receive(fd_);
+    // Node.js closes a connection that was silent for five seconds, which a slow pace is.
+    if (received.is_closed && is_idle_) return reconnect();
     if (received.is_closed) die("the server closed the writer");
     http_.feed(received.bytes, body_);
     if (!http_.is_complete()) return;
     if (http_.status() / 100 != 2) die("the writer was answered: " + body_.text);
     latencies_.add(now_ns() - sent_at_);
-    if (http_.is_last()) {
-      close(fd_);
-      fd_ = connect_loopback(options_.port);
-      poller_.add(fd_, index_);
-    }
+    if (http_.is_last()) reconnect();
     http_.reset();
     body_.text.clear();
     is_idle_ = true;
   }
 
  private:
+  void reconnect() {
+    close(fd_);
+    fd_ = connect_loopback(options_.port);
+    poller_.add(fd_, index_);
+  }
   void flush() {
     if (!outbox_.flush(fd_)) die("the server closed the writer");
     poller_.watch_writing(fd_, index_, !outbox_.is_empty());

@@ -21,7 +21,7 @@ loads
   append   durable appends over --connections, spread over --ids;
            --batch events a call; --rate for open loop
   create   new logs; --count or --seconds; --named; ids go to --out
-  replay   one log from its beginning to its end on one connection
+  replay   one log from its beginning to its end on one connection; --count times, one at a time
   fanout   one writer, --readers live readers of the first id
   idle     --readers live readers of --ids; prints a line, then holds them until standard input ends
   open     opens a stream at --after, waits until it is live, closes it;

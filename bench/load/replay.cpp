@@ -108,22 +108,31 @@ Replayed read_ranges(const Options& options, std::string_view id) {
   return {reader.elements(), total_bytes};
 }
 
+Replayed replay_once(const Options& options, Requests& requests, std::string_view id) {
+  switch (options.target) {
+    case Target::kReprise: return read_stream(options, requests, id);
+    case Target::kDurableStreams: return read_catch_up(options, requests, id);
+    case Target::kRedis: return read_ranges(options, id);
+  }
+  die("unknown target");
+}
+
 }  // namespace
 
 void run_replay(const Options& options) {
   if (options.ids.empty()) die("replay needs --ids");
+  const auto count = options.count == 0 ? 1 : options.count;
   Requests requests(options.target, options.port, options.size);
   Stopwatch watch(options.server);
   Replayed replayed;
-  switch (options.target) {
-    case Target::kReprise: replayed = read_stream(options, requests, options.ids[0]); break;
-    case Target::kDurableStreams:
-      replayed = read_catch_up(options, requests, options.ids[0]);
-      break;
-    case Target::kRedis: replayed = read_ranges(options, options.ids[0]); break;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto once = replay_once(options, requests, options.ids[0]);
+    replayed.events += once.events;
+    replayed.bytes += once.bytes;
   }
   watch.stop();
   Report report;
+  report.number("calls", static_cast<double>(count));
   report.number("events", static_cast<double>(replayed.events));
   report.number("bytes", static_cast<double>(replayed.bytes));
   report.number("perSecond", static_cast<double>(replayed.events) / watch.seconds());

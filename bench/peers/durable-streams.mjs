@@ -1,7 +1,8 @@
-// Starts the Node peer, file-backed, and says where it listens in the same words Reprise uses, so
-// that the harness waits for both alike.
+// Starts the Node peer and says where it listens in the same words Reprise uses, so that the
+// harness waits for both alike.
 //
-//     node durable-streams.mjs DATA_DIRECTORY
+//     node durable-streams.mjs DATA_DIRECTORY    file-backed
+//     node durable-streams.mjs                   in memory, its default
 //
 // Set in the peer's favour: compression is off (nobody else in the comparison compresses), and its
 // pool of open files holds every stream of the largest load. The server's own `dataDir` option
@@ -12,7 +13,8 @@ import {DurableStreamTestServer, FileBackedStreamStore} from "@durable-streams/s
 const maxFileHandles = 16_000;
 
 const server = new DurableStreamTestServer({host: "127.0.0.1", port: 0, compression: false});
-server.store = new FileBackedStreamStore({dataDir: process.argv[2], maxFileHandles});
+const dataDir = process.argv[2];
+if (dataDir) server.store = new FileBackedStreamStore({dataDir, maxFileHandles});
 const url = await server.start();
 process.stdout.write(`listening on ${url ?? server.url}\n`);
 for (const signal of ["SIGTERM", "SIGINT"]) {
