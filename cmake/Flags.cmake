@@ -30,12 +30,3 @@ add_link_options(-fuse-ld=lld-19)
 if(NOT REPRISE_SANITIZE)
   add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
 endif()
-
-find_program(REPRISE_CCACHE ccache)
-if(REPRISE_CCACHE)
-  # Precompiled headers and ccache agree only with these two (ccache's manual, "Precompiled headers").
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${REPRISE_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
-endif()

@@ -28,6 +28,18 @@ add_library(reprise_simdjson INTERFACE)
 target_include_directories(reprise_simdjson SYSTEM INTERFACE "${REPRISE_SIMDJSON_INCLUDE}")
 target_link_libraries(reprise_simdjson INTERFACE "${REPRISE_SIMDJSON}")
 
+find_path(REPRISE_RE2_INCLUDE re2/re2.h REQUIRED)
+find_library(REPRISE_RE2 re2 REQUIRED)
+add_library(reprise_re2 INTERFACE)
+target_include_directories(reprise_re2 SYSTEM INTERFACE "${REPRISE_RE2_INCLUDE}")
+target_link_libraries(reprise_re2 INTERFACE "${REPRISE_RE2}")
+
+find_path(REPRISE_ARCHIVE_INCLUDE archive.h REQUIRED)
+find_library(REPRISE_ARCHIVE archive REQUIRED)
+add_library(reprise_libarchive INTERFACE)
+target_include_directories(reprise_libarchive SYSTEM INTERFACE "${REPRISE_ARCHIVE_INCLUDE}")
+target_link_libraries(reprise_libarchive INTERFACE "${REPRISE_ARCHIVE}")
+
 find_path(REPRISE_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 add_library(reprise_cli11 INTERFACE)
 target_include_directories(reprise_cli11 SYSTEM INTERFACE "${REPRISE_CLI11_INCLUDE}")

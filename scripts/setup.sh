@@ -8,7 +8,8 @@
 run_packages=(
   clang-19 lld-19 ccache cmake ninja-build
   libboost1.81-dev librocksdb-dev libsimdjson-dev node-llhttp libssl-dev
-  libspdlog-dev libfmt-dev libcli11-dev libjemalloc-dev
+  libspdlog-dev libfmt-dev libcli11-dev libjemalloc-dev libre2-dev libarchive-dev
+  chromium-headless-shell
 )
 # To test it as well.
 test_packages=(
@@ -45,11 +46,12 @@ install_missing() {
     die "apt-get could not install: ${missing[*]}"
 }
 
-# The tests are run by node, 18 or newer; one from outside Debian's packages will do.
+# The devtools page is built by node, and the tests are run by it: 18 or newer; one from outside Debian's packages will do.
 install_node() {
   local major
   major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
   [ "${major:-0}" -ge 18 ] || install_missing nodejs
+  command -v npm >/dev/null || install_missing npm
 }
 
 # Sanitizers name functions, and match suppressions by them, only with a symbolizer; any version will do.

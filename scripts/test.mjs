@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
-const stageNames = ['unit', 'tidy', 'sim', 'e2e', 'crash', 'budget', 'fuzz', 'asan', 'tsan'];
+const stageNames = ['unit', 'tidy', 'sim', 'page', 'e2e', 'web', 'conformance', 'crash', 'budget', 'fuzz', 'asan', 'tsan'];
 const jobs = Math.max(2, availableParallelism?.() ?? cpus().length);
 const outputKept = 64 * 1024;
 
@@ -62,7 +62,11 @@ async function runStage(stage) {
     fuzz: async () => await built('asan') && runPrograms(fuzzers(), fuzz),
     sim: async () => await built('release') && runPrograms(simulations(), simulate),
     tidy: async () => await built('release') && runPrograms(nodeTests('tests/tidy'), nodeTest),
+    page: async () => runPrograms(nodeTests('tests/page'), nodeTest),
     e2e: async () => await built('release') && runPrograms(nodeTests('tests/e2e'), nodeTest),
+    web: async () => await built('release') && await installed('tests/web') && runPrograms(nodeTests('tests/web'), nodeTest),
+    conformance: async () => await built('release') && await installed('tests/conformance') &&
+      runPrograms(nodeTests('tests/conformance'), nodeTest),
     crash: async () => await built('release') && runPrograms(nodeTests('tests/crash'), nodeTest),
     budget: async () => await built('release') && runPrograms(executables('bench/budget', /^run$/), budget),
   }[stage];
@@ -101,6 +105,19 @@ async function build(preset) {
   secondsBuilding += seconds;
   times.push({ what: `build ${preset}`, seconds });
   return isBuilt;
+}
+
+// The npm packages of a directory, installed once; false, and one failure, if that does not work.
+async function installed(directory) {
+  const mark = path.join(directory, 'node_modules/.package-lock.json');
+  if (existsSync(mark) && statSync(mark).mtimeMs >= statSync(path.join(directory, 'package-lock.json')).mtimeMs) {
+    return true;
+  }
+  progress(`npm install in ${directory}`);
+  // Not `npm ci`: it refuses a lock file without registry addresses when a package has parts for other platforms.
+  const done = await execute('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
+                             { seconds: 300, cwd: directory });
+  return done.code === 0 || fail(`npm install in ${directory}`, done.output);
 }
 
 // Release builds everything; the sanitizers build the unit tests, and asan the fuzzers too (a build of their own would
@@ -250,7 +267,7 @@ function asOneTest(run) {
 
 async function nodeTest(file) {
   const run = await execute(process.execPath, ['--test', '--test-reporter=tap', file], {
-    seconds: 900,
+    seconds: 1800,
     env: { NODE_OPTIONS: '', ...(options.quick ? { TEST_QUICK: '1' } : {}) },
   });
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)`, 'm').exec(run.output)?.[1] ?? 0);
@@ -294,11 +311,11 @@ async function runPrograms(programs, runOne) {
 }
 
 // Runs a program in a process group of its own, without input; what it leaves behind is ended with it.
-function execute(program, args, { seconds, env = {}, isShown = false }) {
+function execute(program, args, { seconds, env = {}, cwd, isShown = false }) {
   return new Promise((resolve) => {
     const file = program.includes('/') ? path.resolve(program) : program;
     const child = spawn(file, args, {
-      env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
+      cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
     });
     children.add(child);
     let output = '';
