@@ -314,6 +314,9 @@ class Context {
   // The page is told of before this returns.
   virtual rt::Task<Result<std::shared_ptr<Page>>> open(std::string url, rt::Deadline deadline) = 0;
   virtual rt::Task<Result<>> close(rt::Deadline deadline) = 0;
+  // Every page that the browser has announced by now is told of when this returns, unless one is
+  // not ready by then: a link's new tab may load, and even download, before it is.
+  virtual rt::Task<> pages_told(rt::Deadline deadline) = 0;
 
   // The file of a download that is done, open for reading, and gone from the browser's directory.
   virtual rt::Task<Result<rt::Descriptor>> take_download(std::string id) = 0;

@@ -93,8 +93,10 @@ rt::Task<Result<CommandAnswer>> BrowserService::perform(Held browser, CommandCal
   const TimePoint started_at = around_.clock.now();
   const rt::Nanos began = around_.loop.now();
   REPRISE_CO_TRY(const auto arguments, wire::parse_json(call.arguments));
-  if (const auto context = browser->held_context(); context && browser->had_clients())
-    context->renew_downloads();
+  if (const auto context = browser->held_context()) {
+    if (browser->had_clients()) context->renew_downloads();
+    co_await context->pages_told(rt::Deadline::after(around_.loop, kNewPagePatience));
+  }
   const std::uint64_t downloads = browser->downloads().begun();
   const JournalMarks before = browser->journal_marks();
   ToolRun run(*browser, arguments.root(), scope);
@@ -107,6 +109,8 @@ rt::Task<Result<CommandAnswer>> BrowserService::perform(Held browser, CommandCal
   if (!ran && scope.is_cancelled()) ran = fail(scope.reason());
   co_await browser->downloads().wait_for_new(downloads, scope,
                                              rt::Deadline::after(around_.loop, kDownloadPatience));
+  if (const auto context = browser->held_context())
+    co_await context->pages_told(rt::Deadline::after(around_.loop, kNewPagePatience));
   CommandAnswer answer{.is_ok = ran.has_value(),
                        .tool = call.tool,
                        .tab = run.tab ? std::optional(run.tab->facts.id) : std::nullopt,

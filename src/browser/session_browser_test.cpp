@@ -61,6 +61,7 @@ class SlowContext final : public Context {
     co_return fail(Code::kBrowserError, "it has no pages");
   }
   rt::Task<Result<>> close(rt::Deadline) override { co_return Result<>{}; }
+  rt::Task<> pages_told(rt::Deadline) override { co_return; }
   rt::Task<Result<rt::Descriptor>> take_download(std::string) override {
     co_await doors_.download.pass();
     co_return fail(Code::kIo, "there is no file");

@@ -23,6 +23,9 @@ inline constexpr std::chrono::milliseconds kSettleTimers{600};
 
 // A page that is opened is ready by then, and so is a browser that is started.
 inline constexpr std::chrono::seconds kPagePatience{30};
+// A command, and its answer, wait so long for pages that are there and not ready yet: an agent that
+// clicks a link to a new tab finds itself in it.
+inline constexpr std::chrono::seconds kNewPagePatience{2};
 // How long a tool waits for an element, for a document, for a snapshot; and how often it looks.
 inline constexpr std::chrono::seconds kActionTimeout{5};
 inline constexpr std::chrono::seconds kNavigationTimeout{60};

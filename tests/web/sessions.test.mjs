@@ -103,6 +103,26 @@ describe('the sessions panel', () => {
     await visitor.leave();
   });
 
+  it('keeps its rows in sight until it has the next ones', async () => {
+    const app = unique('sight');
+    for (const name of ['same', 'other']) await sample.put(`${app}:${name}`);
+    const visitor = await visit(browser, server, { path: `#/sessions?app=${app}` });
+    const { page } = visitor;
+    await page.getByText('Connected').waitFor({ state: 'attached' });
+    await row(page, `${app}:same`).waitFor();
+    let isOpen = false;
+    const held = [];
+    await page.route(/v1\/sessions\?.*q=same/, (route) => (isOpen ? route.continue() : held.push(route)));
+    await page.getByLabel('Name begins with').fill('same');
+    await until(() => held.length > 0, 10_000, 'the request');
+    assert.deepEqual(await titles(page), [`${app}:other`, `${app}:same`]);
+    isOpen = true;
+    for (const route of held) await route.continue();
+    await row(page, `${app}:other`).waitFor({ state: 'detached' });
+    assert.deepEqual(await titles(page), [`${app}:same`]);
+    await visitor.leave();
+  });
+
   it('creates a session, and says what is wrong with one', async () => {
     const app = unique('make');
     await sample.put(`${app}:taken`);

@@ -42,6 +42,7 @@ class ChromiumContext final : public Context, public PageOwner {
   const std::string& name() const override { return name_; }
   rt::Task<Result<std::shared_ptr<Page>>> open(std::string url, rt::Deadline deadline) override;
   rt::Task<Result<>> close(rt::Deadline deadline) override;
+  rt::Task<> pages_told(rt::Deadline deadline) override;
   rt::Task<Result<rt::Descriptor>> take_download(std::string id) override;
   void cancel_download(const std::string& id) override;
   std::string download_directory() const override;

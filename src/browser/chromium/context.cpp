@@ -152,6 +152,14 @@ rt::Task<Result<std::shared_ptr<Page>>> ChromiumContext::open(std::string url,
   co_return std::shared_ptr<Page>(page->second);
 }
 
+rt::Task<> ChromiumContext::pages_told(rt::Deadline deadline) {
+  rt::CancelScope scope;
+  while (!preparing_.empty() && !deadline.has_passed(browser_->connection().loop())) {
+    const auto ready = preparing_.begin()->second;
+    (void)co_await ready->wait(scope, deadline);
+  }
+}
+
 rt::Task<Result<std::string>> ChromiumContext::create(std::string url, rt::Deadline deadline) {
   rt::CancelScope scope;
   REPRISE_CO_TRY(const rt::Turns::Turn turn, co_await creating_.take(scope, deadline));

@@ -31,13 +31,18 @@ export function SessionsView() {
   const filterAddress = useSignal(address);
   filterAddress.value = address;
 
-  // A list belongs to one filter and one unbroken feed; until the next one has rows, the old one stays in sight.
+  // A list belongs to one filter and one unbroken feed; until the next one has its rows, or cannot have them, the old one
+  // stays in sight: whoever reads a row does not lose it for the time of a request.
   useSignalEffect(() => {
     void feedEpoch.value;
     const made = new SessionList(filterOf(new URLSearchParams(filterAddress.value)));
     const stop = onChanges((changes) => made.apply(changes));
-    list.value = made;
+    let isWanted = true;
+    const show = () => { if (isWanted) list.value = made; };
+    if (list.peek()?.hasRows) void made.isReady.then(show);
+    else show();
     return () => {
+      isWanted = false;
       stop();
       made.dispose();
     };

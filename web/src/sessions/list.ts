@@ -34,9 +34,13 @@ export class SessionList {
   private readonly abort = new AbortController();
   private early: FeedChange[] | undefined = [];  // what came before the first page did
 
+  hasRows = false;  // those of the first page, be they none
+  // The first page is there, or could not be had.
+  readonly isReady: Promise<void>;
+
   constructor(readonly filter: SessionFilter) {
     this.stopHiding = effect(() => this.hide(leaving.value));
-    void this.loadFirst();
+    this.isReady = this.loadFirst();
   }
 
   // How many rows are shown. Reading it is what makes a view follow the list.
@@ -110,6 +114,7 @@ export class SessionList {
         this.counts.value = page.countsByStatus;
         const early = this.early ?? [];
         this.early = undefined;
+        this.hasRows = true;
         this.apply(early);
       });
     });
